@@ -1,0 +1,102 @@
+"""The JSON schema of a Python function, read from its signature, type hints and docstring."""
+
+from __future__ import annotations
+
+import enum
+import inspect
+import re
+import types
+import typing
+
+_SIMPLE = {str: "string", int: "integer", float: "number", bool: "boolean", type(None): "null",
+           list: "array", tuple: "array", dict: "object"}
+
+
+def function_schema(fn) -> dict:
+    """The schema of the arguments of `fn`: what the signature says, no more and no less.
+
+    Raises TypeError for a signature that a model cannot call by name (*args, **kwargs, positional-only) and for a
+    type hint that JSON has no word for.
+    """
+    docs, properties, required = _argument_docs(fn), {}, []
+    hints = typing.get_type_hints(fn)
+    for name, parameter in inspect.signature(fn).parameters.items():
+        if parameter.kind in (parameter.VAR_POSITIONAL, parameter.VAR_KEYWORD, parameter.POSITIONAL_ONLY):
+            raise TypeError(f"{fn.__name__}: a model passes arguments by name, so {parameter} cannot be a tool's "
+                            "argument; name each argument, or take one list")
+        prop = type_schema(hints.get(name, typing.Any), f"{fn.__name__}({name})")
+        if name in docs:
+            prop["description"] = docs[name]
+        if parameter.default is parameter.empty:
+            required.append(name)
+        elif isinstance(parameter.default, (str, int, float, bool, type(None))) and not isinstance(parameter.default, enum.Enum):
+            prop["default"] = parameter.default
+        properties[name] = prop
+    return {"type": "object", "properties": properties, "required": required, "additionalProperties": False}
+
+
+def type_schema(hint, where: str = "type hint") -> dict:
+    """The schema of one type hint: str, int, float, bool, None, list, dict, Optional, Union, Literal, Enum, Annotated."""
+    origin, args = typing.get_origin(hint), typing.get_args(hint)
+    if hint is typing.Any:
+        return {}
+    if origin is typing.Annotated:
+        notes = [a for a in args[1:] if isinstance(a, str)]
+        return type_schema(args[0], where) | ({"description": notes[0]} if notes else {})
+    if origin is typing.Literal:
+        return {"enum": list(args)}
+    if isinstance(hint, type) and issubclass(hint, enum.Enum):
+        return {"enum": [member.value for member in hint]}
+    if origin in (typing.Union, types.UnionType):
+        options = [type_schema(a, where) for a in args]
+        if all(set(o) == {"type"} for o in options):
+            return {"type": [o["type"] for o in options]}
+        return {"anyOf": options}
+    if set in (hint, origin) or frozenset in (hint, origin):
+        raise TypeError(f"{where}: JSON has no set; take a list")
+    if origin is list or (origin is tuple and args[1:] == (...,)):
+        items = type_schema(args[0], where)
+        return {"type": "array", "items": items} if items else {"type": "array"}
+    if origin is tuple:
+        return {"type": "array", "prefixItems": [type_schema(a, where) for a in args], "minItems": len(args), "maxItems": len(args)}
+    if origin is dict:
+        values = type_schema(args[1], where)
+        return {"type": "object", "additionalProperties": values} if values else {"type": "object"}
+    if typing.is_typeddict(hint):
+        return {"type": "object", "properties": {k: type_schema(v, where) for k, v in typing.get_type_hints(hint).items()},
+                "required": sorted(hint.__required_keys__), "additionalProperties": False}
+    if hint in _SIMPLE:
+        return {"type": _SIMPLE[hint]}
+    raise TypeError(f"{where}: JSON has no type for {hint!r}; use str, int, float, bool, list, dict, Literal, an Enum "
+                    "or Optional of these, and convert inside the function")
+
+
+def converter(hint):
+    """A function from a JSON value to what the hint promises, or None where they are the same.
+
+    JSON has no Enum, and writes 5 as 5.0 if it likes; the schema has already accepted the value.
+    """
+    if isinstance(hint, type) and issubclass(hint, enum.Enum):
+        return hint
+    if hint is int:
+        return int
+    if typing.get_origin(hint) is typing.Annotated:
+        return converter(typing.get_args(hint)[0])
+    if typing.get_origin(hint) in (typing.Union, types.UnionType):
+        inner = [a for a in typing.get_args(hint) if a is not type(None)]
+        if len(inner) == 1 and (one := converter(inner[0])):
+            return lambda value: None if value is None else one(value)
+    return None
+
+
+def description_of(fn) -> str:
+    """The docstring up to its list of arguments: what the model chooses the tool by."""
+    text = inspect.getdoc(fn) or ""
+    return " ".join(re.split(r"(?m)^\s*(?:Args|Arguments|Parameters|Returns|Raises):?\s*$", text)[0].split())
+
+
+def _argument_docs(fn) -> dict:
+    """`name: text` lines under "Args:" in the docstring."""
+    section = re.search(r"(?ms)^\s*(?:Args|Arguments|Parameters):\s*$(.*?)(?=^\s*(?:Returns|Raises):?\s*$|\Z)", inspect.getdoc(fn) or "")
+    found = re.findall(r"(?m)^\s+(\w+)\s*(?:\([^)]*\))?:\s*(.+)$", section[1]) if section else []
+    return {name: text.strip() for name, text in found}

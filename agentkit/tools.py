@@ -1,0 +1,289 @@
+"""Tools: what a model may ask for. The Registry is the allow-list; it renders the tools and runs them into text."""
+
+from __future__ import annotations
+
+import difflib
+import functools
+import inspect
+import json
+import re
+import threading
+import typing
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass
+
+from . import schema as schemas
+from .messages import clean, to_text
+
+MAX_RESULT_CHARS = 20_000   # a tool result is sent again on every later call
+MAX_DEPTH = 64              # deeper arguments are an attack or an accident
+_SHOWN = 200                # characters of a wrong input that an error text repeats
+
+
+@dataclass(frozen=True)
+class Tool:
+    """A function that a model may ask for: the model sees name, description and schema, never `fn`."""
+
+    name: str
+    description: str
+    schema: dict
+    fn: Callable
+    needs_approval: bool = False    # a person says yes before it runs
+    poll: bool = False              # asking again is its purpose: exempt from the repeat check
+    timeout: float | None = None    # seconds; None waits for ever
+    parallel: bool = False          # may run beside other calls of one reply
+    idempotent: bool = False        # running it twice does no more than running it once
+
+    def __post_init__(self):
+        if not isinstance(self.name, str) or not re.fullmatch(r"[A-Za-z0-9_-]{1,64}", self.name):
+            raise ValueError(f"a tool's name must be 1 to 64 letters, digits, _ or -, not {self.name!r}; providers refuse others")
+        if not isinstance(self.schema, dict):
+            raise TypeError(f"{self.name}: schema must be a dict (JSON schema of the arguments), not {type(self.schema).__name__}")
+        if not callable(self.fn):
+            raise TypeError(f"{self.name}: fn must be callable, not {type(self.fn).__name__}")
+        if inspect.iscoroutinefunction(self.fn):
+            raise TypeError(f"{self.name}: fn is async; the loop runs plain functions, so wrap it: lambda **a: asyncio.run(fn(**a))")
+        if self.timeout is not None and not (isinstance(self.timeout, (int, float)) and self.timeout > 0):
+            raise ValueError(f"{self.name}: timeout must be a number of seconds above 0, or None, not {self.timeout!r}")
+
+    def __call__(self, *args, **kwargs):
+        """Call the function directly, as if it were no tool."""
+        return self.fn(*args, **kwargs)
+
+    @functools.cached_property
+    def definition(self) -> dict:
+        """What a provider is sent for this tool (OpenAI shape)."""
+        return {"type": "function", "function": {"name": self.name, "description": self.description,
+                                                 "parameters": {"type": "object", **self.schema}}}
+
+    @functools.cached_property
+    def expects(self) -> str:
+        """The arguments of a correct call, for error texts."""
+        return f"{self.name} expects {to_text(self.schema.get('properties', {}))}"
+
+    @functools.cached_property
+    def validator(self):
+        """The compiled schema (jsonschema). Raises ValueError for a schema that is none."""
+        try:
+            import jsonschema
+            import referencing
+        except ImportError:
+            raise ImportError("agentkit checks arguments with jsonschema: run `python3 -m agentkit setup`, or pip install jsonschema") from None
+        checked = {"type": "object", **self.schema}
+        if "additionalProperties" not in checked and "properties" in checked and not _takes_anything(self.fn):
+            checked["additionalProperties"] = False     # or fn(**arguments) would fail with a Python error
+        try:
+            jsonschema.Draft202012Validator.check_schema(checked)
+        except jsonschema.SchemaError as error:
+            raise ValueError(f"{self.name}: the schema is not valid JSON schema: {error.message}") from None
+        return jsonschema.Draft202012Validator(checked, registry=referencing.Registry())    # an empty registry fetches no $ref from the net
+
+
+def tool(fn=None, **flags):
+    """Make a Tool of a function: name, description and schema come from its signature, type hints and docstring."""
+    if fn is None:
+        return lambda f: tool(f, **flags)
+    hints = typing.get_type_hints(fn)
+    convert = {k: c for k, h in hints.items() if k != "return" and (c := schemas.converter(h))}
+
+    @functools.wraps(fn)
+    def converted(*args, **kwargs):
+        return fn(*args, **{k: convert[k](v) if k in convert else v for k, v in kwargs.items()})
+
+    return Tool(fn.__name__, schemas.description_of(fn), schemas.function_schema(fn), converted if convert else fn, **flags)
+
+
+@dataclass(frozen=True)
+class ToolResult:
+    """What a call came to: the text for the model, and whether it counts as an error."""
+
+    text: str
+    error: bool = False
+
+
+class Refused(Exception):
+    """A call that does not run; its text tells the model what a correct call looks like."""
+
+
+class Registry:
+    """The tools of a run, by name. A name that is not in here never runs, whatever the model writes."""
+
+    def __init__(self, tools: Iterable[Tool] = ()):
+        self._tools: dict[str, Tool] = {}
+        for t in tools:
+            if not isinstance(t, Tool):
+                raise TypeError(f"a registry takes tools, not {t!r:.80}; put @tool above the function")
+            if t.name in self._tools:
+                raise ValueError(f"two tools are called {t.name!r}; rename one of them")
+            t.validator     # a broken schema is the programmer's mistake: it shows now, not in the run
+            self._tools[t.name] = t
+
+    def __iter__(self):
+        return iter(self._tools.values())
+
+    def __len__(self):
+        return len(self._tools)
+
+    def __contains__(self, name):
+        return name in self._tools
+
+    def __getitem__(self, name) -> Tool:
+        return self._tools[name]
+
+    @property
+    def names(self) -> list[str]:
+        return list(self._tools)
+
+    def definitions(self) -> list[dict]:
+        """What is sent to a native model with every call."""
+        return [t.definition for t in self]
+
+    def render(self) -> str:
+        """The tools as text, one line each, for the system prompt of a model that has no tools parameter."""
+        return "\n".join(f"- {t.name}: {t.description} Arguments: {json.dumps(t.schema)}" for t in self)
+
+    def check(self, name, arguments) -> tuple[Tool, dict]:
+        """The tool and the parsed arguments of a call that may run. Raises Refused, with the text for the model."""
+        tool = self._tools.get(name) if isinstance(name, str) else None
+        if tool is None:
+            near = difflib.get_close_matches(str(name), self._tools, 1)
+            raise Refused(f"there is no tool {show(name)}." + (f" Did you mean {near[0]}?" if near else "")
+                          + f" Available tools: {', '.join(self._tools) or 'none'}.")
+        parsed = parse_arguments(arguments, tool)
+        try:
+            error = next(tool.validator.iter_errors(parsed), None)
+        except Exception as e:      # a $ref that leads nowhere, a pattern that is no pattern, a depth that is too deep
+            raise Refused(f"the arguments could not be checked ({describe(e)}). {tool.expects}") from None
+        if error is not None:
+            raise Refused(f"{explain(error, parsed, tool)}. {tool.expects}")
+        return tool, parsed
+
+    def execute(self, name, arguments) -> ToolResult:
+        """Run one call. Never raises for what a model or a tool does: every failure becomes text for the model."""
+        try:
+            tool, parsed = self.check(name, arguments)
+        except Refused as refused:
+            return ToolResult(f"ERROR: {refused}", error=True)
+        return run_tool(tool, parsed)
+
+
+def run_tool(tool: Tool, arguments: dict) -> ToolResult:
+    """Run a checked call and turn whatever comes back into bounded text."""
+    try:
+        value = tool.fn(**arguments) if tool.timeout is None else _within(tool.timeout, tool.fn, arguments)
+    except Exception as error:
+        return ToolResult(bounded(f"ERROR: {tool.name} failed: {describe(error)}", 2_000), error=True)
+    return ToolResult(bounded(to_text(value)), error=_is_error(value))
+
+
+def parse_arguments(arguments, tool: Tool) -> dict:
+    """A call's arguments as a fresh dict of plain JSON. Raises Refused for anything that is not one JSON object."""
+    try:
+        text = arguments if isinstance(arguments, str) else json.dumps(arguments)
+        parsed = json.loads(text, parse_constant=_no_json, object_pairs_hook=_no_twice)
+    except Exception as error:
+        raise Refused(f"the arguments are not valid JSON ({describe(error)}): {show(arguments)}. {tool.expects}") from None
+    if not isinstance(parsed, dict):
+        raise Refused(f"the arguments must be a JSON object, not {show(arguments)}. {tool.expects}")
+    if text.count("{") + text.count("[") > MAX_DEPTH and _depth(parsed) > MAX_DEPTH:
+        raise Refused(f"the arguments are nested more than {MAX_DEPTH} levels deep: {show(arguments)}. {tool.expects}")
+    return parsed
+
+
+def explain(error, arguments: dict, tool: Tool) -> str:
+    """One plain sentence for a jsonschema error."""
+    where = "".join(f"[{p}]" if isinstance(p, int) else f".{p}" if i else str(p) for i, p in enumerate(error.absolute_path))
+    if error.validator == "required" and isinstance(error.instance, dict):
+        missing = next(k for k in error.validator_value if k not in error.instance)
+        extra = [k for k in error.instance if k not in error.schema.get("properties", {})]
+        return f"missing required argument '{where + '.' if where else ''}{missing}'" + (f"; you sent {', '.join(map(show, extra))}" if extra else "")
+    if error.validator == "additionalProperties" and isinstance(error.instance, dict):
+        known = error.schema.get("properties", {})
+        extra = next((k for k in error.instance if k not in known), None)
+        near = difflib.get_close_matches(str(extra), known, 1)
+        return f"unknown argument {show(extra)}" + (f"; did you mean '{near[0]}'?" if near else "")
+    if error.validator == "type":
+        wanted = error.validator_value if isinstance(error.validator_value, str) else " or ".join(map(str, error.validator_value))
+        return f"argument '{where}' must be {wanted}, not {show(error.instance)}"
+    if error.validator == "enum":
+        return f"argument '{where}' must be one of {show(error.validator_value)}, not {show(error.instance)}"
+    return f"bad argument{f' {where!r}' if where else 's'}: {bounded(clean(error.message), _SHOWN)}"
+
+
+def describe(error: BaseException) -> str:
+    """An exception as one line without a traceback."""
+    try:
+        text = str(error)
+    except Exception:
+        text = ""
+    name = type(error).__name__
+    return clean(bounded(f"{name}: {text}" if text else name, 1_000))
+
+
+def show(value) -> str:
+    """A value as short text for an error message."""
+    text = f"'{value}'" if isinstance(value, str) and len(value) <= 40 else to_text(value)
+    return clean(text) if len(text) <= _SHOWN else f"{clean(text[:_SHOWN])}... ({len(text):,} characters)"
+
+
+def bounded(text: str, limit: int = MAX_RESULT_CHARS) -> str:
+    """The text, or its start and a sentence that says how much is missing; never blank, since providers refuse that."""
+    if not text.strip():
+        return "(no output)"
+    if len(text) <= limit:
+        return text
+    return f"{text[:limit]}\n[cut: {len(text):,} characters in all, the first {limit:,} are shown; ask for less at a time]"
+
+
+def _is_error(value) -> bool:
+    try:
+        return isinstance(value, Mapping) and bool(value.get("error"))
+    except Exception:
+        return True
+
+
+def _no_json(word):
+    raise ValueError(f"{word} is no JSON number")
+
+
+def _no_twice(pairs):
+    found = dict(pairs)
+    if len(found) != len(pairs):
+        raise ValueError("a key stands twice")
+    return found
+
+
+def _depth(value) -> int:
+    depth, level = 0, [value]
+    while level:
+        depth += 1
+        level = [v for item in level if isinstance(item, (dict, list)) for v in (item.values() if isinstance(item, dict) else item)]
+    return depth
+
+
+def _takes_anything(fn) -> bool:
+    try:
+        return any(p.kind is p.VAR_KEYWORD for p in inspect.signature(fn).parameters.values())
+    except (TypeError, ValueError):
+        return True
+
+
+def _within(seconds: float, fn, arguments: dict):
+    """fn(**arguments), or TimeoutError at the time-out. The thread cannot be killed and is left behind."""
+    box: list = []
+
+    def work():
+        try:
+            box.append((True, fn(**arguments)))
+        except BaseException as error:
+            box.append((False, error))
+
+    worker = threading.Thread(target=work, daemon=True)
+    worker.start()
+    worker.join(seconds)
+    if not box:
+        raise TimeoutError(f"no result within {seconds:g} s; whether it took effect is not known")
+    ok, value = box[0]
+    if not ok:
+        raise value
+    return value
