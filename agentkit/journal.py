@@ -6,7 +6,7 @@ import html
 import json
 from pathlib import Path
 
-from .messages import to_text, tool_message
+from .messages import clean, to_text, tool_message
 
 
 class Journal:
@@ -63,16 +63,16 @@ class Journal:
         end = next((e for e in reversed(self.events) if e["kind"] == "end"), None)
         if end is None:
             return "The run has not ended."
-        groups: dict[str, list] = {"succeeded": [], "failed": [], "was not run": [], "waits for a person": self._open_calls()}
+        groups: dict[str, list] = {"succeeded": [], "failed": [], "was rejected": [], "was not run": [], "waits for a person": self._open_calls()}
         for e in self.of("result"):
-            groups["was not run" if not e["ran"] and e["stopped"] else "failed" if e["error"] or not e["ran"] else "succeeded"].append(e)
-        parts = [f"{_named(found)} {verb}" for verb, found in groups.items() if found]
+            groups["was not run" if e["stopped"] else "failed" if e["error"] else "succeeded" if e["ran"] else "was rejected"].append(e)
+        parts = [f"{_named(found)} {_agree(verb, len(found))}" for verb, found in groups.items() if found]
         if end["status"] != "done":     # what a stopped run never came to is what its reader asks first
             asked = {e["name"] for found in groups.values() for e in found}
             never = [t for t in self.events[0]["tools"] if t not in asked]
-            parts += [f"{_listed(never)} {'was' if len(never) == 1 else 'were'} never called"] if never else []
+            parts += [f"{_listed(never)} {_agree('was never called', len(never))}"] if never else []
         lead = {"done": "Done", "waiting_for_approval": "Waiting"}.get(end["status"], "Stopped at" if end["at"] else "Stopped:")
-        return f"{lead} {end['why']}" + (f": {'; '.join(parts)}." if parts else "; no tool was run.")
+        return clean(" ".join((f"{lead} {end['why']}" + (f": {'; '.join(parts)}." if parts else "; no tool was run.")).split()))
 
     def _open_calls(self) -> list[dict]:
         answered = {e["id"] for e in self.of("result")}
@@ -84,9 +84,14 @@ def _named(events: list[dict]) -> str:
     """Calls as people write them, each once: get_order(order_id="A123") 3 times."""
     counts: dict[str, int] = {}
     for e in events:
-        written = f"{e['name']}({_arguments(e['key'])})"
+        written = f"{e['name'][:64]}({_arguments(e['key'])})"
         counts[written] = counts.get(written, 0) + 1
     return _listed([written + (f" {n} times" if n > 1 else "") for written, n in counts.items()])
+
+
+def _agree(verb: str, n: int) -> str:
+    """The verb for one call or for several."""
+    return verb if n == 1 else verb.replace("was ", "were ").replace("waits ", "wait ")
 
 
 def _listed(names: list[str], most: int = 4) -> str:

@@ -8,7 +8,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, fields
 from typing import NamedTuple
 
-from .messages import Reply, Usage
+from .messages import Reply, Usage, to_text
 from .tokens import Meter, Price, price_for
 
 
@@ -170,9 +170,10 @@ class Account:
 def canonical(arguments) -> str:
     """Arguments as one text whatever their key order and white space; what cannot be parsed stands for itself."""
     try:
-        return json.dumps(arguments, sort_keys=True, separators=(",", ":"))
+        parsed = json.loads(arguments) if isinstance(arguments, str) else arguments
+        return json.dumps(parsed, sort_keys=True, separators=(",", ":"))
     except Exception:
-        return repr(type(arguments))
+        return to_text(arguments)
 
 
 def _n(count: int, noun: str) -> str:

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import time
 from collections.abc import Iterable
+from copy import deepcopy
 from dataclasses import dataclass, replace
 
 from .journal import Journal
 from .limits import Account, Exit, Limits, canonical
 from .messages import Reply, ToolCall, Usage, clean, tool_message
-from .tools import Refused, Registry, Tool, ToolResult, describe, run_tool, to_text
+from .tools import Refused, Registry, Tool, ToolResult, bounded, describe, run_tool, to_text
 
 _EMPTY = "Your reply was empty. Call a tool, or answer in text."
 _CUT = "ERROR: not run: the reply was truncated at the length limit, so this call may not be whole. Write a shorter reply."
@@ -40,6 +41,10 @@ def run(model, tools: Registry | Iterable[Tool], task: str, *, system: str = "",
     """
     if not isinstance(task, str) or not task.strip():
         raise ValueError(f"the task must be a text that says something, not {task!r:.80}")
+    if not callable(model):
+        raise TypeError(f"a model is a function, model(messages, tools) -> Reply, not {model!r:.80}")
+    if not isinstance(system, str) or not isinstance(limits, Limits):
+        raise TypeError(f"system takes a text and limits takes Limits(...), not {system if not isinstance(system, str) else limits!r:.80}")
     journal = Journal() if journal is None else journal
     if journal.events:
         raise ValueError("this journal already holds a run: give each run its own, Journal()")
@@ -88,13 +93,14 @@ class _Run:
             reply = self.model(self.messages, self.definitions)
             if not isinstance(reply, Reply):
                 raise TypeError(f"a model returns a Reply, not {type(reply).__name__}")
-            reply = replace_ids(reply, self.ids)
+            reply = name_calls(reply, self.ids)
             message, ending = reply.as_message(), self.exit_of(reply)
         except Exception as error:
             return None, Exit("model_error", f"the model failed at step {self.account.steps} ({describe(error)})")
         blank = message["content"] is None and not reply.tool_calls
-        written = 0 if blank else self.append(message, record=False)
+        written = 0 if blank else self.account.meter.add(message)
         usage = self.account.charge(reply, prompt, written)
+        self.messages += [] if blank else [message]
         self.journal.add("reply", step=self.account.steps, message=None if blank else message, usage=usage, prompt_tokens=prompt,
                          stop_reason=reply.stop_reason, outcome=ending.kind if ending else "acts" if reply.tool_calls else "says")
         if ending and reply.tool_calls:                             # cut off or refused: nothing of it runs, every call is answered
@@ -139,21 +145,21 @@ class _Run:
                 result = problem or verdicts.get(call.id)
                 if result is None:
                     self.journal.add("call", step=self.account.steps, id=call.id, name=tool.name, arguments=arguments)
-                    result, ran = run_tool(tool, arguments), True
+                    result, ran = run_tool(tool, deepcopy(arguments)), True     # the record keeps what was asked, whatever the tool does to it
                 if result.error:
                     self.account.errors += 1
                     stop = self.limits.after_tool(self.account)
-            self.answer_call(call, result, ran, skipped)
-            signature.append((call.name, canonical(arguments), object() if ran and tool.poll else result.text))
+            key = self.answer_call(call, result, ran, skipped)
+            signature.append((call.name, key, object() if ran and tool.poll else result.text))
         self.account.history.append(signature)
         return stop or self.limits.after_step(self.account)
 
     def check(self, call: ToolCall) -> tuple:
-        """(call, tool, parsed arguments, None), or (call, None, the arguments as they came, the error for the model)."""
+        """(call, tool, parsed arguments, None), or (call, None, None, the error for the model)."""
         try:
             return call, *self.registry.check(call.name, call.arguments), None
         except Refused as refused:
-            return call, None, call.arguments, ToolResult(f"ERROR: {refused}", error=True)
+            return call, None, None, refused.result
 
     def decisions(self, checked: list[tuple]) -> tuple[dict, tuple[ToolCall, ...]]:
         """What people say of the calls that need approval: results for the rejected, and the calls still undecided."""
@@ -161,7 +167,7 @@ class _Run:
         for call, tool, arguments, problem in checked:
             if problem or not tool.needs_approval:
                 continue
-            asked = ToolCall(call.id, tool.name, arguments)
+            asked = ToolCall(call.id, tool.name, deepcopy(arguments))   # what is approved is what runs, whatever is done to this one
             try:
                 said = None if self.approve is None else self.approve(asked)
             except Exception as error:                              # whoever cannot ask has not been allowed
@@ -169,16 +175,17 @@ class _Run:
             if said is None:
                 pending.append(asked)
             elif said is not True:
-                why = f": {to_text(said)}" if said and said is not True else ""
-                verdicts[call.id] = ToolResult(f"ERROR: a person rejected this action{why}")
+                why = "" if said is False else to_text(said).strip()
+                verdicts[call.id] = ToolResult(bounded("ERROR: a person rejected this action" + (f": {why}" if why else "")))
         return verdicts, tuple(pending)
 
     def help(self, reply: Reply) -> Exit | None:
         """Tell the model what was wrong with a reply that neither acts nor answers."""
         if reply.invalid:
+            self.nudged = False
             self.account.errors += 1
             self.append({"role": "user", "content": clean(reply.invalid)}, nudge=True)
-            self.account.history.append([clean(reply.text or "")])
+            self.account.history.append([reply.text])
             return self.limits.after_tool(self.account) or self.limits.after_step(self.account)
         self.nudged = True
         self.append({"role": "user", "content": _EMPTY}, nudge=True)
@@ -186,19 +193,20 @@ class _Run:
 
     # ---- the list and the record --------------------------------------------------------------------------------------
 
-    def append(self, message: dict, record: bool = True, **facts) -> int:
-        """Put a message on the list; returns its tokens."""
+    def append(self, message: dict, **facts) -> None:
+        """Put a message on the list and in the record; counting comes last, because a counter is other people's code."""
         self.messages.append(message)
-        if record:
-            self.journal.add("message", message=message, **facts)
-        return self.account.meter.add(message)
+        self.journal.add("message", message=message, **facts)
+        self.account.meter.add(message)
 
-    def answer_call(self, call: ToolCall, result: ToolResult, ran: bool = False, stopped: bool = False) -> None:
-        """The one result of a call: on the list directly after its assistant message, and in the record."""
-        self.append(tool_message(call.id, str(call.name), result.text), record=False)
-        key = canonical(call.arguments) if not isinstance(call.arguments, str) else clean(call.arguments)
-        self.journal.add("result", step=self.account.steps, id=call.id, name=str(call.name), key=key, content=result.text,
+    def answer_call(self, call: ToolCall, result: ToolResult, ran: bool = False, stopped: bool = False) -> str:
+        """The one result of a call: on the list directly after its assistant message, and in the record; returns its key."""
+        message, key = tool_message(call.id, call.name, result.text), canonical(call.arguments)
+        self.messages.append(message)
+        self.journal.add("result", step=self.account.steps, id=call.id, name=call.name, key=key, content=result.text,
                          error=result.error, ran=ran, stopped=stopped)
+        self.account.meter.add(message)
+        return key
 
     def interrupted(self) -> None:
         """Answer the calls that are open, so that the list stays one that a provider accepts."""
@@ -215,13 +223,13 @@ class _Run:
         return Result(stop.kind, self.answer, self.messages, self.account.usage, self.account.steps, self.journal.report(), self.pending, self.journal)
 
 
-def replace_ids(reply: Reply, used: set[str]) -> Reply:
-    """The reply with a call id of its own for every call of the run: missing, repeated and reused ones are replaced."""
+def name_calls(reply: Reply, used: set[str]) -> Reply:
+    """The reply with an id of its own for every call of the run (missing, repeated and reused ones are replaced), and names as text."""
     calls = []
     for call in reply.tool_calls:
         known = call.id
         if not isinstance(known, str) or not known.strip() or known in used or clean(known) != known:
             known = next(i for n in range(len(used) + 1, len(used) * 2 + 3) if (i := f"call_{n}") not in used)
         used.add(known)
-        calls.append(call if known == call.id else ToolCall(known, call.name, call.arguments))
+        calls.append(ToolCall(known, to_text(call.name), call.arguments))
     return replace(reply, tool_calls=tuple(calls)) if calls else reply

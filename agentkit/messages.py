@@ -84,7 +84,14 @@ class Reply:
             raise TypeError(f"Reply: text must be a str or None, not {type(self.text).__name__}")
         if self.usage is not None and not isinstance(self.usage, Usage):
             raise TypeError(f"Reply: usage must be a Usage or None, not {type(self.usage).__name__}")
+        if self.usage is not None and (self.usage.total_tokens > 1e12 or (self.usage.cost_usd or 0) > 1e9):
+            raise ValueError("Reply: the usage is larger than one reply's can be")
+        if self.stop_reason is not None and not isinstance(self.stop_reason, str):
+            raise TypeError(f"Reply: stop_reason must be a str or None, not {type(self.stop_reason).__name__}")
+        if self.invalid is not None and (not isinstance(self.invalid, str) or not self.invalid.strip() or calls):
+            raise ValueError("Reply: invalid must be a text that tells the model what was wrong, and goes with no tool calls")
         object.__setattr__(self, "tool_calls", calls)
+        object.__setattr__(self, "text", None if self.text is None else clean(self.text))
 
     @property
     def final_text(self) -> str | None:
@@ -103,10 +110,10 @@ class Reply:
 
     def as_message(self) -> dict:
         """The assistant message. An empty text is left out (None): providers refuse an empty text block."""
-        message = {"role": "assistant", "content": clean(self.text) if (self.text or "").strip() else None}
+        message = {"role": "assistant", "content": self.text if (self.text or "").strip() else None}
         if self.tool_calls:
             message["tool_calls"] = [{"id": c.id, "type": "function", "function":
-                                      {"name": clean(str(c.name)), "arguments": arguments_text(c.arguments)}}
+                                      {"name": to_text(c.name), "arguments": arguments_text(c.arguments)}}
                                      for c in self.tool_calls]
         return message
 
@@ -118,7 +125,29 @@ def tool_message(call_id: str, name: str, content: str) -> dict:
 
 def clean(text: str) -> str:
     """The text without lone surrogates, which can be neither encoded nor hashed by what comes after."""
+    text = str.__str__(text)    # a plain str, whatever a subclass of it does
     return text if text.isascii() else text.encode("utf-8", "replace").decode("utf-8")
+
+
+def strict_json(text: str):
+    """What a JSON text says. Raises ValueError for what Python would let pass: NaN, Infinity, 1e999, a key that stands twice."""
+    return json.loads(text, parse_constant=_no_number, parse_float=_finite, object_pairs_hook=_no_twice)
+
+
+def _no_number(word):
+    raise ValueError(f"{word} is no JSON number")
+
+
+def _finite(digits):
+    number = float(digits)
+    return number if number - number == 0 else _no_number(digits)       # inf - inf is no number at all
+
+
+def _no_twice(pairs):
+    found = dict(pairs)
+    if len(found) != len(pairs):
+        raise ValueError("a key stands twice")
+    return found
 
 
 def arguments_text(arguments) -> str:
@@ -147,7 +176,7 @@ def _plain(value):
     if isinstance(value, Mapping):
         return dict(value)
     if isinstance(value, (set, frozenset)):
-        return list(value)
+        return sorted(value, key=repr)      # equal sets are equal texts
     return value.isoformat() if hasattr(value, "isoformat") else str(value)
 
 
@@ -193,6 +222,8 @@ def check_messages(messages: list[dict], start: int = 0, seen: set | None = None
                     refuse(i, "a tool call needs an id")
                 if c["id"] in seen:
                     refuse(i, f"the tool call id {c['id']!r} is used twice")
+                if not all(isinstance((c.get("function") or {}).get(part), str) for part in ("name", "arguments")):
+                    refuse(i, "the name and the arguments of a tool call must be text (json.dumps the arguments)")
                 seen.add(c["id"])
                 waiting.append(c["id"])
         previous = role

@@ -1,13 +1,13 @@
 """The whole agent loop on its own, with nothing from the rest of agentkit: what you would write in a coding round.
 
-A model is `model(messages, tools) -> reply` with .text, .tool_calls (each with .id, .name, .arguments), .usage (None, or
-.input_tokens and .output_tokens) and .stop_reason. A tool has .name, .schema and .fn; flags are optional.
+A model is `model(messages, tools) -> reply` with .text, .tool_calls (each with .id, .name, .arguments), .stop_reason and .usage
+(None, or .input_tokens and .output_tokens). A tool has .name, .description, .schema and .fn; flags are optional.
 """
 
 import json
 import time
 from types import SimpleNamespace
-TYPES = {"string": str, "number": (int, float), "integer": int, "boolean": bool, "array": list, "object": dict}
+TYPES = {"string": str, "number": (int, float), "integer": int, "boolean": bool, "array": list, "object": dict, "null": type(None)}
 
 
 def check(args, tool):
@@ -44,10 +44,10 @@ def execute(tool, args):
     """(text, is it an error): a tool that raises must not end the loop."""
     try:
         value = tool.fn(**args)
-        text = (value if isinstance(value, str) else json.dumps(value, default=str))[:20_000]
-        return text if text.strip() else "(no output)", isinstance(value, dict) and bool(value.get("error"))
+        text, bad = value if isinstance(value, str) else json.dumps(value, default=str), isinstance(value, dict) and bool(value.get("error"))
     except Exception as e:
-        return f"ERROR: {tool.name} failed: {type(e).__name__}: {e}", True
+        text, bad = f"ERROR: {tool.name} failed: {type(e).__name__}: {e}", True
+    return text[:20_000].encode("utf-8", "replace").decode() if text.strip() else "(no output)", bad
 
 
 def looping(history, times):
@@ -79,10 +79,10 @@ def run(model, tools, task, *, system="", max_steps=10, max_tool_calls=None, bud
 
     def append(message):
         nonlocal prompt
-        texts = [message["content"] or ""] + [c["function"]["name"] + c["function"]["arguments"] for c in message.get("tool_calls", ())]
+        texts = [message["content"], *(c["function"]["name"] + c["function"]["arguments"] for c in message.get("tool_calls", ()))]
         size = sum(count(text) for text in texts if text)
         messages.append(message)
-        prompt = prompt + size
+        prompt += size
         return size
 
     def over(limit, spent, need=0):
@@ -104,13 +104,13 @@ def run(model, tools, task, *, system="", max_steps=10, max_tool_calls=None, bud
         text = text if (text or "").strip() else None
         sent, blank = prompt, not calls and text is None
         for i, c in enumerate(calls):                           # one id for each call, whatever the model sent
-            fresh = next(x for x in (c.id, *map("call_{}".format, range(len(used) + 1, 10**9))) if x and isinstance(x, str) and x not in used)
-            used.add(fresh)
-            calls[i] = SimpleNamespace(id=fresh, name=c.name, arguments=c.arguments)
+            fresh = c.id if c.id and isinstance(c.id, str) and c.id not in used else next(
+                name for n in range(len(used) + 1, 2 * len(used) + 2) if (name := f"call_{n}") not in used)
+            calls[i] = used.add(fresh) or SimpleNamespace(id=fresh, name=c.name, arguments=c.arguments)
         message = {"role": "assistant", "content": text}
         if calls:
             message["tool_calls"] = [{"id": c.id, "type": "function", "function": {"name": c.name, "arguments":
-                                      c.arguments if isinstance(c.arguments, str) else json.dumps(c.arguments)}} for c in calls]
+                                      c.arguments if isinstance(c.arguments, str) else json.dumps(c.arguments, default=str)}} for c in calls]
         written = 0 if blank else append(message)               # 2. its reply joins the list
         usage = reply.usage or SimpleNamespace(input_tokens=sent, output_tokens=written)
         tokens_in, tokens_out = tokens_in + usage.input_tokens, tokens_out + usage.output_tokens
@@ -146,5 +146,5 @@ def run(model, tools, task, *, system="", max_steps=10, max_tool_calls=None, bud
             key = json.dumps(args, sort_keys=True) if tool else str(c.arguments)
             seen.append((c.name, key, object() if getattr(tool, "poll", False) else content))
         history.append(seen)
-        if stop or max_repeats is not None and looping(history, max_repeats):
+        if stop or max_repeats is not None and looping(history, max(1, max_repeats)):
             return result(stop or "repeated_call")

@@ -6,9 +6,10 @@ import inspect
 import json
 import re
 from collections.abc import Callable, Iterable
+from dataclasses import replace
 from typing import Protocol
 
-from .messages import Reply, ToolCall, check_messages
+from .messages import Reply, ToolCall, check_messages, strict_json
 
 
 class Model(Protocol):
@@ -32,7 +33,7 @@ class ScriptedModel:
         self.repeat, self.name = repeat, name
         self.calls = 0
         self._sent: list[tuple[list, int]] = []
-        self._checked: tuple[list | None, int, set] = (None, 0, set())
+        self._checked: tuple[list | None, dict | None, int, set] = (None, None, 0, set())
         self.tools: list[dict] = []     # the definitions of the last call
 
     @property
@@ -54,11 +55,11 @@ class ScriptedModel:
 
     def _check(self, messages):
         """Only the new part of a list that has grown; another list is read whole."""
-        known, n, seen = self._checked
-        fresh = known is not messages or len(messages) < n
-        self._checked = (None, 0, set())
-        seen = check_messages(messages, 0, set()) if fresh else check_messages(messages, n, seen)
-        self._checked = (messages, len(messages), seen)
+        known, last, n, seen = self._checked
+        grown = n and known is messages and len(messages) >= n and messages[n - 1] is last
+        self._checked = (None, None, 0, set())
+        seen = check_messages(messages, n, seen) if grown else check_messages(messages)
+        self._checked = (messages, messages[-1], len(messages), seen)
 
 
 def as_reply(entry) -> Reply:
@@ -107,14 +108,12 @@ class TextModel:
     def __call__(self, messages: list[dict], tools: list[dict] = ()) -> Reply:
         text = self.fn(messages)
         if isinstance(text, Reply):     # a function that knows its usage or stop reason
-            return text if text.tool_calls or text.truncated or text.refused or not text.text else _with(text, PROTOCOLS[self.protocol](text.text))
+            if text.tool_calls or text.truncated or text.refused or not (text.text or "").strip():
+                return text
+            return replace(PROTOCOLS[self.protocol](text.text), usage=text.usage, stop_reason=text.stop_reason)
         if not isinstance(text, str):
             raise TypeError(f"a text model's function returns a str, not {type(text).__name__}")
         return PROTOCOLS[self.protocol](text) if text.strip() else Reply(text=text)
-
-
-def _with(told: Reply, read: Reply) -> Reply:
-    return Reply(read.text, read.tool_calls, told.usage, told.stop_reason, read.invalid)
 
 
 class _JsonReply(Reply):
@@ -122,15 +121,16 @@ class _JsonReply(Reply):
 
     @property
     def final_text(self):
-        value = json.loads(_unfenced(self.text))["final"]
-        return value if isinstance(value, str) else json.dumps(value)
+        value = strict_json(_unfenced(self.text))["final"]
+        answer = value if isinstance(value, str) else "" if value is None else json.dumps(value)
+        return answer if answer.strip() else None
 
 
 def read_json(text: str) -> Reply:
     """A reply of the JSON protocol. The text stays in the list exactly as it was written."""
     shape = 'Reply with JSON only: {"tool": name, "args": {...}} to act, or {"final": text} to finish.'
     try:
-        decision = json.loads(_unfenced(text))
+        decision = strict_json(_unfenced(text))
     except (ValueError, RecursionError) as error:
         return Reply(text, invalid=f"ERROR: the reply is not JSON ({error}). {shape}")
     if not isinstance(decision, dict) or ("tool" in decision) == ("final" in decision):
@@ -156,15 +156,15 @@ class _ReactReply(Reply):
 def read_react(text: str) -> Reply:
     """A reply of the ReAct protocol. Whatever the model wrote after an "Observation:" is its own invention and is dropped."""
     own = re.split(r"(?m)^\s*Observation\s*:", text)[0].rstrip()
-    action = re.search(r"(?m)^\s*Action\s*:\s*(.+?)\s*$", own)
+    actions = re.findall(r"(?m)^\s*Action\s*:\s*(.+?)\s*$", own)
     given = re.search(r"(?ms)^\s*Action Input\s*:\s*(.*?)\s*(?=^\s*(?:Thought|Action|Final Answer)\s*:|\Z)", own)
     final = "Final Answer:" in own
-    if action and not final:
-        return Reply(own, (ToolCall(None, action[1].strip("`'\" "), _unfenced(given[1]) if given else None),))
-    if final and not action:
+    if len(actions) == 1 and not final:
+        return Reply(own, (ToolCall(None, actions[0].strip("`'\" "), _unfenced(given[1]) if given else None),))
+    if final and not actions:
         return _ReactReply(own)
-    return Reply(own or text, invalid="ERROR: write either an action (Action: name, then Action Input: a JSON object) or Final Answer: text"
-                 + (", not both." if final else "."))
+    return Reply(own or text, invalid="ERROR: write either one action (Action: name, then Action Input: a JSON object) or Final Answer: text"
+                 + (", not both." if final else ", one at a time." if actions else "."))
 
 
 PROTOCOLS = {"json": read_json, "react": read_react}

@@ -19,7 +19,7 @@ def function_schema(fn) -> dict:
     type hint that JSON has no word for.
     """
     docs, properties, required = _argument_docs(fn), {}, []
-    hints = typing.get_type_hints(fn)
+    hints = typing.get_type_hints(fn, include_extras=True)
     for name, parameter in inspect.signature(fn).parameters.items():
         if parameter.kind in (parameter.VAR_POSITIONAL, parameter.VAR_KEYWORD, parameter.POSITIONAL_ONLY):
             raise TypeError(f"{fn.__name__}: a model passes arguments by name, so {parameter} cannot be a tool's "
@@ -29,7 +29,7 @@ def function_schema(fn) -> dict:
             prop["description"] = docs[name]
         if parameter.default is parameter.empty:
             required.append(name)
-        elif isinstance(parameter.default, (str, int, float, bool, type(None))) and not isinstance(parameter.default, enum.Enum):
+        elif parameter.default is None or isinstance(parameter.default, (str, int, float)) and not isinstance(parameter.default, enum.Enum):
             prop["default"] = parameter.default
         properties[name] = prop
     return {"type": "object", "properties": properties, "required": required, "additionalProperties": False}
@@ -44,9 +44,9 @@ def type_schema(hint, where: str = "type hint") -> dict:
         notes = [a for a in args[1:] if isinstance(a, str)]
         return type_schema(args[0], where) | ({"description": notes[0]} if notes else {})
     if origin is typing.Literal:
-        return {"enum": list(args)}
+        return {"enum": _plain_values(args, where)}
     if isinstance(hint, type) and issubclass(hint, enum.Enum):
-        return {"enum": [member.value for member in hint]}
+        return {"enum": _plain_values([member.value for member in hint], where)}
     if origin in (typing.Union, types.UnionType):
         options = [type_schema(a, where) for a in args]
         if all(set(o) == {"type"} for o in options):
@@ -55,12 +55,14 @@ def type_schema(hint, where: str = "type hint") -> dict:
     if set in (hint, origin) or frozenset in (hint, origin):
         raise TypeError(f"{where}: JSON has no set; take a list")
     if origin is list or (origin is tuple and args[1:] == (...,)):
-        items = type_schema(args[0], where)
+        items = type_schema(args[0], where) if args else {}
         return {"type": "array", "items": items} if items else {"type": "array"}
     if origin is tuple:
         return {"type": "array", "prefixItems": [type_schema(a, where) for a in args], "minItems": len(args), "maxItems": len(args)}
     if origin is dict:
-        values = type_schema(args[1], where)
+        if args and args[0] is not str:
+            raise TypeError(f"{where}: the keys of a JSON object are text, so take dict[str, ...]")
+        values = type_schema(args[1], where) if args else {}
         return {"type": "object", "additionalProperties": values} if values else {"type": "object"}
     if typing.is_typeddict(hint):
         return {"type": "object", "properties": {k: type_schema(v, where) for k, v in typing.get_type_hints(hint).items()},
@@ -71,19 +73,32 @@ def type_schema(hint, where: str = "type hint") -> dict:
                     "or Optional of these, and convert inside the function")
 
 
+def _plain_values(values, where: str) -> list:
+    for value in values:
+        if isinstance(value, enum.Enum) or not isinstance(value, (str, int, float, type(None))):
+            raise TypeError(f"{where}: JSON has no word for {value!r}; use texts or numbers")
+    return list(values)
+
+
 def converter(hint):
     """A function from a JSON value to what the hint promises, or None where they are the same.
 
-    JSON has no Enum, and writes 5 as 5.0 if it likes; the schema has already accepted the value.
+    JSON has no Enum and no tuple, and writes 5 as 5.0 if it likes; the schema has already accepted the value.
     """
-    if isinstance(hint, type) and issubclass(hint, enum.Enum):
+    origin, args = typing.get_origin(hint), typing.get_args(hint)
+    if hint in (int, tuple) or isinstance(hint, type) and issubclass(hint, enum.Enum):
         return hint
-    if hint is int:
-        return int
-    if typing.get_origin(hint) is typing.Annotated:
-        return converter(typing.get_args(hint)[0])
-    if typing.get_origin(hint) in (typing.Union, types.UnionType):
-        inner = [a for a in typing.get_args(hint) if a is not type(None)]
+    if origin is typing.Annotated:
+        return converter(args[0])
+    if origin is list and args and (one := converter(args[0])):
+        return lambda values: [one(v) for v in values]
+    if origin is dict and args and (one := converter(args[1])):
+        return lambda values: {k: one(v) for k, v in values.items()}
+    if origin is tuple:
+        each = [converter(a) for a in args if a is not ...]
+        return lambda values: tuple(c(v) if c else v for v, c in zip(values, each * len(values) if args[-1] is ... else each))
+    if origin in (typing.Union, types.UnionType):
+        inner = [a for a in args if a is not type(None)]
         if len(inner) == 1 and (one := converter(inner[0])):
             return lambda value: None if value is None else one(value)
     return None

@@ -40,7 +40,7 @@ class Price:
     def of(self, input_tokens: int = 0, output_tokens: int = 0, cached_tokens: int = 0) -> float:
         """The bill in USD for three disjoint buckets of tokens."""
         cached = self.input if self.cached is None else self.cached
-        return (input_tokens * self.input + output_tokens * self.output + cached_tokens * cached) / 1e6
+        return input_tokens / 1e6 * self.input + output_tokens / 1e6 * self.output + cached_tokens / 1e6 * cached
 
 
 def rough_tokens(text: str) -> int:
@@ -111,7 +111,8 @@ class Meter:
             return told
         known_in = told.input_tokens if told and told.total_tokens else None
         known_out = told.output_tokens if told and told.total_tokens else None
-        return Usage(prompt if known_in is None else known_in, written if known_out is None else known_out,
+        unread = max(0, prompt - told.cached_tokens) if told else prompt    # our count of the prompt has what was cached in it
+        return Usage(unread if known_in is None else known_in, written if known_out is None else known_out,
                      told.cached_tokens if told else 0, told.cost_usd if told else None, estimated=True)
 
 
@@ -121,4 +122,7 @@ def price_for(model, prices: Price | Mapping[str, Price] | None) -> Price | None
         return prices
     if not isinstance(prices, Mapping):
         raise TypeError(f"prices takes a Price or a mapping from model name to Price, not {type(prices).__name__}")
-    return prices.get(getattr(model, "name", None))
+    price = prices.get(getattr(model, "name", None))
+    if not isinstance(price, (Price, type(None))):
+        raise TypeError(f"prices: the entry of {model.name!r} must be a Price(input, output), not {price!r:.80}")
+    return price

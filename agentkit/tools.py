@@ -13,7 +13,7 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 
 from . import schema as schemas
-from .messages import clean, to_text
+from .messages import clean, strict_json, to_text
 
 MAX_RESULT_CHARS = 20_000   # a tool result is sent again on every later call
 MAX_DEPTH = 64              # deeper arguments are an attack or an accident
@@ -37,13 +37,16 @@ class Tool:
     def __post_init__(self):
         if not isinstance(self.name, str) or not re.fullmatch(r"[A-Za-z0-9_-]{1,64}", self.name):
             raise ValueError(f"a tool's name must be 1 to 64 letters, digits, _ or -, not {self.name!r}; providers refuse others")
+        if not isinstance(self.description, str):
+            raise TypeError(f"{self.name}: description must be a text, not {type(self.description).__name__}")
         if not isinstance(self.schema, dict):
             raise TypeError(f"{self.name}: schema must be a dict (JSON schema of the arguments), not {type(self.schema).__name__}")
         if not callable(self.fn):
             raise TypeError(f"{self.name}: fn must be callable, not {type(self.fn).__name__}")
-        if inspect.iscoroutinefunction(self.fn):
+        if inspect.iscoroutinefunction(inspect.unwrap(self.fn)):
             raise TypeError(f"{self.name}: fn is async; the loop runs plain functions, so wrap it: lambda **a: asyncio.run(fn(**a))")
-        if self.timeout is not None and not (isinstance(self.timeout, (int, float)) and self.timeout > 0):
+        if self.timeout is not None and (isinstance(self.timeout, bool) or not isinstance(self.timeout, (int, float))
+                                         or not 0 < self.timeout <= threading.TIMEOUT_MAX):
             raise ValueError(f"{self.name}: timeout must be a number of seconds above 0, or None, not {self.timeout!r}")
 
     def __call__(self, *args, **kwargs):
@@ -83,6 +86,8 @@ def tool(fn=None, **flags):
     """Make a Tool of a function: name, description and schema come from its signature, type hints and docstring."""
     if fn is None:
         return lambda f: tool(f, **flags)
+    if isinstance(fn, (type, Tool)) or not hasattr(fn, "__name__"):
+        raise TypeError(f"@tool takes a function, not {fn!r:.80}; for any other callable: Tool(name, description, schema, fn)")
     hints = typing.get_type_hints(fn)
     convert = {k: c for k, h in hints.items() if k != "return" and (c := schemas.converter(h))}
 
@@ -103,6 +108,10 @@ class ToolResult:
 
 class Refused(Exception):
     """A call that does not run; its text tells the model what a correct call looks like."""
+
+    @property
+    def result(self) -> ToolResult:
+        return ToolResult(clean(f"ERROR: {self}"), error=True)
 
 
 class Registry:
@@ -144,18 +153,19 @@ class Registry:
 
     def check(self, name, arguments) -> tuple[Tool, dict]:
         """The tool and the parsed arguments of a call that may run. Raises Refused, with the text for the model."""
-        tool = self._tools.get(name) if isinstance(name, str) else None
+        tool = self._tools.get(clean(name)) if isinstance(name, str) else None
         if tool is None:
-            near = difflib.get_close_matches(str(name), self._tools, 1)
-            raise Refused(f"there is no tool {show(name)}." + (f" Did you mean {near[0]}?" if near else "")
+            near = _nearest(to_text(name), self._tools)
+            raise Refused(f"there is no tool {show(name)}." + (f" Did you mean {near}?" if near else "")
                           + f" Available tools: {', '.join(self._tools) or 'none'}.")
         parsed = parse_arguments(arguments, tool)
         try:
             error = next(tool.validator.iter_errors(parsed), None)
+            wrong = error and explain(error)
         except Exception as e:      # a $ref that leads nowhere, a pattern that is no pattern, a depth that is too deep
-            raise Refused(f"the arguments could not be checked ({describe(e)}). {tool.expects}") from None
-        if error is not None:
-            raise Refused(f"{explain(error, parsed, tool)}. {tool.expects}")
+            wrong = f"the arguments could not be checked ({describe(e)})"
+        if wrong:
+            raise Refused(f"{wrong}. {tool.expects}")
         return tool, parsed
 
     def execute(self, name, arguments) -> ToolResult:
@@ -163,7 +173,7 @@ class Registry:
         try:
             tool, parsed = self.check(name, arguments)
         except Refused as refused:
-            return ToolResult(f"ERROR: {refused}", error=True)
+            return refused.result
         return run_tool(tool, parsed)
 
 
@@ -179,8 +189,10 @@ def run_tool(tool: Tool, arguments: dict) -> ToolResult:
 def parse_arguments(arguments, tool: Tool) -> dict:
     """A call's arguments as a fresh dict of plain JSON. Raises Refused for anything that is not one JSON object."""
     try:
-        text = arguments if isinstance(arguments, str) else json.dumps(arguments)
-        parsed = json.loads(text, parse_constant=_no_json, object_pairs_hook=_no_twice)
+        text = clean(arguments if isinstance(arguments, str) else json.dumps(arguments))
+        parsed = strict_json(text)
+        if "\\ud" in text or "\\uD" in text:    # half of a pair can hide behind an escape
+            parsed = strict_json(clean(json.dumps(parsed, ensure_ascii=False)))
     except Exception as error:
         raise Refused(f"the arguments are not valid JSON ({describe(error)}): {show(arguments)}. {tool.expects}") from None
     if not isinstance(parsed, dict):
@@ -190,18 +202,18 @@ def parse_arguments(arguments, tool: Tool) -> dict:
     return parsed
 
 
-def explain(error, arguments: dict, tool: Tool) -> str:
+def explain(error) -> str:
     """One plain sentence for a jsonschema error."""
-    where = "".join(f"[{p}]" if isinstance(p, int) else f".{p}" if i else str(p) for i, p in enumerate(error.absolute_path))
+    where = "".join(f"[{p}]" if isinstance(p, int) else f".{p}" if i else str(p) for i, p in enumerate(error.absolute_path))[:_SHOWN]
     if error.validator == "required" and isinstance(error.instance, dict):
         missing = next(k for k in error.validator_value if k not in error.instance)
         extra = [k for k in error.instance if k not in error.schema.get("properties", {})]
-        return f"missing required argument '{where + '.' if where else ''}{missing}'" + (f"; you sent {', '.join(map(show, extra))}" if extra else "")
+        return f"missing required argument '{where + '.' if where else ''}{missing}'" + (f"; you sent {', '.join(map(show, extra[:3]))}" if extra else "")
     if error.validator == "additionalProperties" and isinstance(error.instance, dict):
-        known = error.schema.get("properties", {})
-        extra = next((k for k in error.instance if k not in known), None)
-        near = difflib.get_close_matches(str(extra), known, 1)
-        return f"unknown argument {show(extra)}" + (f"; did you mean '{near[0]}'?" if near else "")
+        known, patterns = error.schema.get("properties", {}), error.schema.get("patternProperties", {})
+        extra = next(k for k in error.instance if k not in known and not any(re.search(p, k) for p in patterns))
+        near = _nearest(extra, known)
+        return f"unknown argument {show(extra)}" + (f" (did you mean '{near}'?)" if near else "")
     if error.validator == "type":
         wanted = error.validator_value if isinstance(error.validator_value, str) else " or ".join(map(str, error.validator_value))
         return f"argument '{where}' must be {wanted}, not {show(error.instance)}"
@@ -213,17 +225,19 @@ def explain(error, arguments: dict, tool: Tool) -> str:
 def describe(error: BaseException) -> str:
     """An exception as one line without a traceback."""
     try:
-        text = str(error)
+        text = clean(str(error))
     except Exception:
         text = ""
     name = type(error).__name__
-    return clean(bounded(f"{name}: {text}" if text else name, 1_000))
+    return bounded(f"{name}: {text}" if text else name, 1_000)
 
 
 def show(value) -> str:
     """A value as short text for an error message."""
-    text = f"'{value}'" if isinstance(value, str) and len(value) <= 40 else to_text(value)
-    return clean(text) if len(text) <= _SHOWN else f"{clean(text[:_SHOWN])}... ({len(text):,} characters)"
+    text = to_text(value)
+    if isinstance(value, str) and len(text) <= 40:
+        return f"'{text}'"
+    return text if len(text) <= _SHOWN else f"{text[:_SHOWN]}... ({len(text):,} characters)"
 
 
 def bounded(text: str, limit: int = MAX_RESULT_CHARS) -> str:
@@ -242,15 +256,9 @@ def _is_error(value) -> bool:
         return True
 
 
-def _no_json(word):
-    raise ValueError(f"{word} is no JSON number")
-
-
-def _no_twice(pairs):
-    found = dict(pairs)
-    if len(found) != len(pairs):
-        raise ValueError("a key stands twice")
-    return found
+def _nearest(word: str, known: Iterable[str]) -> str | None:
+    """The known word that was probably meant."""
+    return next(iter(difflib.get_close_matches(word[:_SHOWN], known, 1)), None)
 
 
 def _depth(value) -> int:
