@@ -3,10 +3,8 @@
 import os
 import sys
 import tempfile
-from pathlib import Path
 
-CHECKOUT = Path(__file__).resolve().parents[1]
-NOTEBOOKS = sorted((CHECKOUT / "notebooks").glob("*.ipynb"))
+from places import CHECKOUT, NOTEBOOKS
 
 
 def pytest_configure(config):

@@ -46,12 +46,12 @@ Lab({"step": Step("Step", 1, 4)}, frame, title="The run, step by step", alt="The
 
 CLASSROOM = """def check(name, fn):
     try:
-        print("passed" if fn(2) == 4 else "not yet")
+        print(name + (": passed" if fn(2) == 4 else ": failed"))
     except NotImplementedError:
-        print("not attempted yet")
+        print(name + ": not attempted yet")
 
 def hint(name): print("Think of two.")
-def solution(name): print("def f(n): return 2 * n")"""
+def solution(name): print("def double(n): return 2 * n")"""
 
 INTERVIEW = """## In an interview
 

@@ -309,6 +309,22 @@ def test_a_trap_is_the_closest_behaviour_and_not_just_any_failure():
     assert "zero" not in told(lambda x: x + 9, exercise)
 
 
+def test_traps_that_return_the_same_are_told_apart_by_what_they_leave_behind():
+    def test(result, args):
+        return None if args[0] == [1, 2] else "both to be appended"
+
+    traps = [Trap("def f(x): x.append(1)\n", "the second is missing"), Trap("def f(x): x.append(2)\n", "the first is missing")]
+    exercise = sample([Case(([],), test=test)], traps=traps)
+    assert "the second is missing" in told(lambda x: x.append(1), exercise)
+    assert "the first is missing" in told(lambda x: x.append(2), exercise)
+
+
+def test_a_detector_that_meets_an_endless_object_does_not_hang():
+    exercise = sample([Case((1,), 1)], traps=[Trap("def f(x): return 0\n", "small", when=lambda value, args: bool(value < 1))])
+    assert "small" in told(lambda x: 0, exercise)
+    assert "small" not in told(lambda x: type("E", (Endless,), {})("__lt__"), exercise)
+
+
 def sample(cases, **more):
     stub, solved = "def f(x): ...\n", "def f(x): return x\n"
     more = {"id": "97-1", "title": "t", "difficulty": 1, "minutes": 1, "task": "T.", "hints": ["h"], "name": "f", "seconds": 1, **more}
@@ -438,6 +454,7 @@ def test_a_megabyte_of_printing_is_kept_short_and_does_not_reach_the_notebook(ca
     verdict = grade(CANONICAL, lambda x: [print("spam" * 1000) for _ in range(250)] and 1)
     assert len(repr(verdict)) < 3000 and "more characters" in repr(verdict)
     assert capsys.readouterr() == ("", "")
+    assert repr(grade(CANONICAL, lambda x: [print(i) for i in range(99)] and 1)).endswith("11\n" + " " * 16 + "... and more")
 
 
 def test_printing_for_ever_is_stopped():
@@ -500,11 +517,15 @@ def test_the_users_interrupt_passes_through_and_the_function_is_stopped():
 ROOT = Path(__file__).resolve().parents[1]
 
 
-def test_a_stop_that_comes_late_hits_nobody():
-    """Functions that end around their deadline: each run gives a result or a time-out, and no exception escapes."""
-    for i in range(200):
-        ran = sandbox.run_bounded(lambda: time.sleep(0.001), seconds=0.0005 + i * 5e-6)
-        assert ran.finished != ran.timed_out and ran.error is None and ran.printed == ""
+def test_a_stop_that_comes_late_or_early_hits_nobody(monkeypatch):
+    """Functions stopped as they start, run and end: each gives a result or a time-out, and no exception escapes."""
+    escaped = []
+    monkeypatch.setattr(threading, "excepthook", escaped.append)
+    functions = [lambda: time.sleep(0.001), lambda: sum(range(3000)), lambda: forever(1)]
+    for i in range(300):
+        ran = sandbox.run_bounded(functions[i % 3], seconds=i * 5e-6)
+        assert ran.finished != ran.timed_out and not ran.stuck and ran.error is None and ran.printed == ""
+    assert escaped == []
 
 
 def test_a_check_inside_a_checked_function_and_checks_side_by_side():

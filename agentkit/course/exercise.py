@@ -46,7 +46,8 @@ class Case:
 class Trap:
     """A typical wrong answer and what to say to it.
 
-    A learner's function that behaves as `wrong` does, on every case that `wrong` fails, is told `says`.
+    A learner's function that behaves as `wrong` does on every case that `wrong` fails is told `says`. To behave alike is
+    to return the same, raise the same type, leave the arguments the same and be told the same by the case's test.
     """
 
     wrong: str

@@ -1,7 +1,6 @@
 """Figures of the course: one look, readable in a light and a dark theme, each with alt text.
 
-A figure is made by a pure function `settings -> Figure`. No pyplot: nothing is drawn by
-accident, nothing is drawn twice, and two threads may draw at once.
+A figure is made by a pure function `settings -> Figure`, without pyplot: nothing is drawn by accident, nothing twice.
 """
 
 import base64
@@ -52,15 +51,26 @@ def figure(width=7.4, height=3.2, *, rows=1, columns=1, title="", xlabel="", yla
         for ax in fig.axes:
             ax.set(xlabel=xlabel, ylabel=ylabel)
         if title and len(fig.axes) == 1:
-            axes.set_title(title)
+            axes.set_title(title, y=1.0)
         elif title:
-            fig.suptitle(title, x=0.01, ha="left", weight="bold", size=11)
+            fig.suptitle(title, x=0.14 / width, y=1 - 0.14 / height, ha="left", va="top", weight="bold", size=11)
     if margins:
-        left, right, top, bottom = margins
-        fig.subplots_adjust(left / width, bottom / height, 1 - right / width, 1 - top / height)
+        _hold_still(fig, rows, columns, *margins)
     else:
         fig.get_layout_engine().set(w_pad=0.14, h_pad=0.14)
     return fig, axes
+
+
+def _hold_still(fig, rows, columns, left, right, top, bottom):
+    """Fix the place of axes and axis labels, in inches; what is fixed needs no measuring, and does not move."""
+    width, height = fig.get_size_inches()
+    fig.subplots_adjust(left / width, bottom / height, 1 - right / width, 1 - top / height)
+    for ax in fig.axes:
+        box = ax.get_position()
+        if rows == 1:
+            ax.xaxis.set_label_coords(0.5, -(bottom - 0.27) / (box.height * height))
+        if columns == 1:
+            ax.yaxis.set_label_coords(-(left - 0.3) / (box.width * width), 0.5)
 
 
 def line(i):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import functools
 
-from . import causes, stubs
+from . import causes, sandbox, stubs
 from .exercise import ANY, Exercise
 from .trial import Outcome, run_source, try_cases, wanted
 from .values import plain, same, show, show_error
@@ -23,7 +23,7 @@ def grade(exercise: Exercise, answer: object, seed: int | None = None) -> Verdic
         return Verdict(FAILED, exercise.header, rows, cause)
 
     trial = try_cases(exercise, answer, exercise.build(seed))
-    printed = (Row("printed", trial.ran.printed.rstrip("\n"), True),) if trial.ran.printed.strip() else ()
+    printed = _printed_rows(trial.ran.printed)
     first = trial.first_failure
     if first is not None:
         rows, cause = _failure_rows(exercise, trial, first), _cause(exercise, trial, first, seed)
@@ -33,7 +33,7 @@ def grade(exercise: Exercise, answer: object, seed: int | None = None) -> Verdic
         raise RuntimeError(f"a case cannot be tried: {show_error(trial.ran.error)}")
     else:
         count = len(trial.outcomes)
-        text = exercise.after or ("The case is right." if count == 1 else f"All {count} cases are right.")
+        text = exercise.after or ("Right." if count == 1 else f"All {count} cases are right.")
         return Verdict(PASSED, exercise.header, (Row("", text), *printed))
     return Verdict(FAILED, exercise.header, (*rows, *printed), cause)
 
@@ -51,6 +51,13 @@ def _failure_rows(exercise, trial, first):
         good = sum(o.expected is None for o in trial.outcomes)
         rows.append(Row("so far", f"{good} of {len(trial.outcomes)} cases are right"))
     return tuple(rows)
+
+
+def _printed_rows(printed, most=12):
+    lines = printed.rstrip("\n").splitlines()
+    if len(lines) > most:
+        lines[most:] = ["... and more"]
+    return (Row("printed", "\n".join(lines), True),) if printed.strip() else ()
 
 
 def _time_out(exercise, trial):
@@ -93,21 +100,23 @@ def _trap_says(exercise, trial, first, seed):
 
 
 def _holds(trap, outcome):
-    try:
-        return bool(trap.when(outcome.result, outcome.args))
-    except Exception:
-        return False
+    """Whether the trap's `when` is true; in the sandbox, because the result may be the learner's own object."""
+    return bool(sandbox.run_bounded(lambda: bool(trap.when(outcome.result, outcome.args)), seconds=1).value)
 
 
 def _alike(mine, theirs):
+    """Whether two functions did the same on one case, as far as it can be seen from outside."""
     if mine.error is not None or theirs.error is not None:
         return type(mine.error) is type(theirs.error)
     if (mine.changed is None) != (theirs.changed is None):
         return False
-    if plain(mine.result) and plain(theirs.result):
-        return same(theirs.result, mine.result)
-    # The == of other objects may be the learner's and may never end: compare what was said about them.
-    return (mine.came_back, mine.expected) == (theirs.came_back, theirs.expected)
+    if mine.case.test is not None and mine.expected != theirs.expected:
+        return False
+    # The == of other objects may be the learner's and may never end: for them, compare their texts.
+    pairs = [(theirs.result, mine.result), *zip(theirs.args, mine.args)]
+    if any(plain(old) and plain(new) and not same(old, new) for old, new in pairs):
+        return False
+    return (plain(mine.result) and plain(theirs.result)) or mine.came_back == theirs.came_back
 
 
 @functools.lru_cache(maxsize=200)

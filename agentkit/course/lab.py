@@ -78,7 +78,7 @@ class Lab:
         if not isinstance(html, str) or not isinstance(figure, (Figure, type(None))):
             raise TypeError(f"the view of a lab returns a Figure, HTML text or (Figure, HTML text), not {made!r}")
         alt = self.alt(**settings) if callable(self.alt) else self.alt
-        return Drawing(png(figure, effort=effort) if figure else None, html, alt)
+        return Drawing(png(figure, effort=effort) if figure is not None else None, html, alt)
 
     def reset(self, _=None):
         """Put every control back to where it was at first."""
@@ -106,14 +106,16 @@ class Lab:
         spoken = f'<span style="{UNSEEN}">{escape(drawing.alt)}</span>' if drawing.png else ""
         self._text.value = f'<div role="status" aria-live="polite">{drawing.html}{spoken}</div>'
         if drawing.png:
-            self._picture.value = drawing.png
-            self._picture.tooltip = drawing.alt  # the widget has no alt; its title is read out in its place
-            self._picture.width = str(shown_width(drawing.png))
+            with self._picture.hold_sync():  # one message
+                self._picture.value = drawing.png
+                self._picture.tooltip = drawing.alt  # the widget has no alt; its title is read out in its place
+                self._picture.width = str(shown_width(drawing.png))
         self._picture.layout.display = None if drawing.png else "none"
 
     def _label(self):
         """Give every control its label, wide enough for the longest, and its tooltip; return the width of a control."""
-        width = f"{max((len(c.label) for c in self.controls.values() if not isinstance(c, Switch)), default=0) + 1}ch"
+        beside = [len(control.label) for control in self.controls.values() if not isinstance(control, Switch)]
+        width = f"{max(beside, default=0) + 1}ch"
         for name, control in self.controls.items():
             widget = self.inputs[name]
             widget.description, widget.tooltip = control.label, control.help or control.label
@@ -148,7 +150,8 @@ class Lab:
         """Return (data, metadata): the first settings for a page that has no kernel."""
         drawing = self.draw(effort=9, **self.defaults)
         said = ", ".join(f"{control.label.rstrip(':')} {self._spell(name)}" for name, control in self.controls.items())
-        html = drawing.html + _note(f"{self.title}: a still at {said}. Run the notebook to move the controls.", "agentkit-still")
+        note = f"{self.title}: a still at {said}. Run the notebook to move the controls."
+        html = drawing.html + _note(note, "agentkit-still")
         data, metadata = picture_bundle(drawing.png, drawing.alt) if drawing.png else ({"text/plain": drawing.alt}, {})
         return {**data, "text/html": html}, metadata
 
@@ -156,7 +159,8 @@ class Lab:
         widget = self.inputs[name]
         if isinstance(self.controls[name], Switch):
             return "on" if self.defaults[name] else "off"
-        return widget.label if hasattr(widget, "label") else f"{self.defaults[name]:g}"
+        value = self.defaults[name]
+        return widget.label if hasattr(widget, "label") else f"{value:g}" if isinstance(value, float) else f"{value:,}"
 
     def _repr_mimebundle_(self, **_):
         data, metadata = self.still()
@@ -165,4 +169,5 @@ class Lab:
 
 
 def _note(text, kind):
-    return f'<p class="{kind}" style="margin:0.4em 0;color:var(--jp-ui-font-color2, #5f5f5f);font-size:0.9em">{escape(text)}</p>'
+    # No var(...) here: JupyterLab drops such styles from a notebook that was opened but not run.
+    return f'<p class="{kind}" style="margin:0.4em 0;opacity:0.75;font-size:0.9em">{escape(text)}</p>'

@@ -38,7 +38,7 @@ def refresh(path, check=False):
         notebook = nbformat.reads(before.decode("utf-8"), as_version=4)
     except FileNotFoundError:
         raise CannotRefresh("there is no such file") from None
-    except (ValueError, nbformat.reader.NotJSONError) as error:
+    except Exception as error:  # broken JSON or a shape that no version of the format knows
         raise CannotRefresh(f"this is not a notebook ({last_line(error)})") from None
     execute(notebook, path.parent)
     clean(notebook)

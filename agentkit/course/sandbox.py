@@ -132,6 +132,8 @@ class _Runner(threading.Thread):
         self._fn = fn
         self._context = contextvars.copy_context()  # decimal precision and the like stay as the notebook set them
         self._gate = threading.Lock()
+        self._stoppable = False
+        """Only while the function runs: an exception in the thread's own start or end would be nobody's to catch."""
         # Not join() and is_alive(): up to 3.12, a KeyboardInterrupt during join() makes a running thread look finished.
         self.ended = threading.Event()
         self.finished = False
@@ -139,27 +141,32 @@ class _Runner(threading.Thread):
         self.error: BaseException | None = None
 
     def run(self):
-        try:
+        called = False
+        while True:  # a stop that comes late lands in here and only sends us round once more
             try:
-                self.value = self._context.run(self._fn)
-                self.finished = True
-            except BaseException as error:  # also SystemExit and KeyboardInterrupt raised by the learner's code
-                self.error = error
-        except Stopped:
-            pass  # it came late, while the lines above were storing the result
-        self._retire()
+                if not called:
+                    called = self._stoppable = True
+                    self._call()
+                self._retire()
+                return
+            except Stopped:
+                self._stoppable = False
+
+    def _call(self):
+        try:
+            self.value = self._context.run(self._fn)
+            self.finished = True
+        except BaseException as error:  # also SystemExit and KeyboardInterrupt raised by the learner's code
+            self._stoppable = False
+            self.error = error
 
     def _retire(self):
         """From here on nobody may stop this thread, and a stop on its way is taken back."""
-        while True:
-            try:
-                with self._gate:
-                    sys.settrace(None)
-                    self.ended.set()
-                    _raise_in(threading.get_ident(), None)
-                return
-            except Stopped:
-                continue
+        with self._gate:
+            self._stoppable = False
+            sys.settrace(None)
+            _raise_in(threading.get_ident(), None)
+            self.ended.set()
 
     def stop(self, patience: float) -> bool:
         """Raise Stopped in the thread until it ends; False when it still runs after `patience` seconds.
@@ -169,7 +176,7 @@ class _Runner(threading.Thread):
         end = time.monotonic() + patience
         while not self.ended.is_set() and time.monotonic() < end:
             with self._gate:
-                if not self.ended.is_set():
+                if self._stoppable:
                     _raise_in(self.ident, Stopped)
             self.ended.wait(0.02)
         return self.ended.is_set()

@@ -7,6 +7,7 @@ harness does with a reply; it cannot show how well a real model chooses.
 import ast
 import json
 import operator
+import re
 
 from agentkit.messages import Reply, call
 from agentkit.tools import tool
@@ -15,7 +16,9 @@ ORDERS = {
     "A123": {"item": "keyboard", "unit_price": 2500, "qty": 2, "days_late": 0},
     "B456": {"item": "monitor", "unit_price": 14000, "qty": 1, "days_late": 6},
     "C789": {"item": "cable", "unit_price": 300, "qty": 4, "days_late": 0},
+    "D012": {"item": "chair", "unit_price": 6200, "qty": 1, "days_late": 4},
 }
+CUSTOMERS = {"Mira": ["C789", "D012"], "Tom": ["A123"]}
 GST_TASK = "What does order A123 cost in total with 18% GST?"
 SYSTEM = "You help the staff of a small shop. Look things up with the tools. Never guess."
 
@@ -62,6 +65,18 @@ def _value(node):
     return result
 
 
+@tool
+def find_orders(customer: str) -> list:
+    """List the ids of a customer's orders. Use it when you know a name but no order id.
+
+    Args:
+        customer: the first name, such as Mira
+    """
+    if customer not in CUSTOMERS:
+        raise LookupError(f"no customer {customer}")
+    return CUSTOMERS[customer]
+
+
 def new_shop():
     """A shop of its own for one experiment: (tools, the list of refunds that were really made)."""
     refunds: list[str] = []
@@ -77,7 +92,7 @@ def new_shop():
         refunds.append(order_id)
         return {"refunded": order["unit_price"] * order["qty"]}
 
-    return [get_order, calculator, refund_order], refunds
+    return [get_order, find_orders, calculator, refund_order], refunds
 
 
 # ---- stand-ins for the model -----------------------------------------------------------------------------------------
@@ -111,16 +126,33 @@ def wandering_model(messages, tools):
     return Reply(tool_calls=call("get_order", order_id=f"Z{len(messages)}"))
 
 
-def refund_model(order_id):
-    """A stand-in for "if the order is late, refund it": looks first, then decides by what it saw."""
-    def model(messages, tools):
-        name, text = last_result(messages)
-        if name is None:
-            return Reply(tool_calls=call("get_order", order_id=order_id))
-        if name == "refund_order":
-            return Reply(f"Order {order_id} was late; {json.loads(text)['refunded']} rupees were refunded.")
-        late = json.loads(text)["days_late"]
+def refund_model(messages, tools):
+    """A stand-in for "if the order is late, refund it": looks, decides by what it sees, and finds its way from a name."""
+    seen = {m["name"] for m in messages if m["role"] == "tool"}
+    name, text = last_result(messages)
+    subject = re.search(r"[A-Z]\d{3}|Mira|Tom", messages[-1]["content"] if name is None else _task(messages))[0]
+    if name is None:
+        return Reply(tool_calls=call("get_order", order_id=subject))
+    if name == "get_order" and text.startswith("ERROR") and "find_orders" not in seen:
+        return Reply(tool_calls=call("find_orders", customer=subject))
+    if name == "find_orders" and not text.startswith("ERROR"):
+        return Reply(tool_calls=[call("get_order", order_id=i) for i in json.loads(text)])
+    if name == "get_order" and not text.startswith("ERROR"):
+        late = [i for i, order in _looked_up(messages) if order["days_late"]]
         if late:
-            return Reply(tool_calls=call("refund_order", order_id=order_id))
-        return Reply(f"Order {order_id} is not late, so nothing was refunded.")
-    return model
+            return Reply(tool_calls=[call("refund_order", order_id=i) for i in late])
+        return Reply("Nothing is late, so nothing was refunded.")
+    if name == "refund_order" and not text.startswith("ERROR"):
+        return Reply(f"The late order was refunded: {json.loads(text)['refunded']} rupees.")
+    return Reply(f"I could not finish this: {text}")
+
+
+def _task(messages):
+    return next(m["content"] for m in messages if m["role"] == "user")
+
+
+def _looked_up(messages):
+    """(order id, order) of every order that the list shows."""
+    asked = {c["id"]: json.loads(c["function"]["arguments"]) for m in messages for c in m.get("tool_calls", ())}
+    return [(asked[m["tool_call_id"]]["order_id"], json.loads(m["content"])) for m in messages
+            if m["role"] == "tool" and m["name"] == "get_order" and not m["content"].startswith("ERROR")]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import re
+from types import FunctionType
 
 from .sandbox import Stopped
 
@@ -46,6 +47,8 @@ def _text(value, depth):
         return ("{%s}" if kind is set else "frozenset({%s})") % _items(texts, str)
     if kind in (str, bytes) and len(value) > LONGEST:
         return f"{value[:200]!r}... ({len(value):,} {'characters' if kind is str else 'bytes'})"
+    if kind is FunctionType:
+        return f"<function {value.__name__}>"  # repr has the names of the functions around it, too
     return _no_address(_guarded(repr, value))
 
 

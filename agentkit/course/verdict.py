@@ -46,7 +46,9 @@ class Verdict:
         return "\n".join(lines)
 
     def _all_rows(self):
-        return self.rows + ((Row("likely cause", self.cause),) if self.cause else ())
+        cause = (Row("likely cause", self.cause),) if self.cause else ()
+        last = tuple(row for row in self.rows if row.label in ("printed", "note"))
+        return (*(row for row in self.rows if row not in last), *cause, *last)
 
     def __repr__(self):
         return f"{self.title}: {self.status}" + (f"\n{self.message}" if self.rows or self.cause else "")

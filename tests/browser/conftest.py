@@ -5,7 +5,8 @@ import shutil
 
 import pytest
 
-from driver import CHECKOUT, JupyterLab, Tab, find_chromium, launch
+from driver import JupyterLab, Tab, find_chromium, launch
+from places import CHECKOUT
 from sample_notebook import write_sample
 
 def missing(what):

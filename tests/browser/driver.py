@@ -11,8 +11,9 @@ import urllib.error
 import urllib.request
 from pathlib import Path
 
+from places import CHECKOUT, NOTEBOOKS
+
 SAMPLE = "90_sample.ipynb"
-CHECKOUT = Path(__file__).resolve().parents[2]
 TOKEN = "only-for-this-test"
 QUIET = ("--disable-gpu", "--disable-quic", "--no-first-run", "--disable-background-networking",
          "--disable-component-update", "--disable-sync", "--disable-default-apps")
@@ -37,8 +38,7 @@ STILL = 'class=\\"agentkit-still\\"'  # stands below the still of every lab
 
 def notebooks_with_labs():
     """The names of the committed notebooks that show a lab, after the sample, on which these tests are tested."""
-    found = sorted(path.name for path in (CHECKOUT / "notebooks").glob("*.ipynb") if STILL in path.read_text("utf-8"))
-    return [SAMPLE, *found]
+    return [SAMPLE, *(path.name for path in NOTEBOOKS if STILL in path.read_text("utf-8"))]
 
 
 def find_chromium():

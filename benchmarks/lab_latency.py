@@ -1,0 +1,133 @@
+"""How long a lab takes from a moved control to the new picture.
+
+    python benchmarks/lab_latency.py                     in the kernel: the view and the PNG, for every lab
+    python benchmarks/lab_latency.py --browser           and in Chromium: from the key press to the picture on the page
+    python benchmarks/lab_latency.py notebooks/06*       only these notebooks
+
+It prints medians and decides nothing.
+"""
+
+import argparse
+import json
+import statistics
+import sys
+import tempfile
+from pathlib import Path
+
+CHECKOUT = Path(__file__).resolve().parents[1]
+sys.path[:0] = [str(CHECKOUT), str(CHECKOUT / "tests" / "browser"), str(CHECKOUT / "tests")]
+
+# Runs as the last cell of a notebook: every lab, one control after the other over its sample values.
+IN_THE_KERNEL = """
+def measure_labs(rounds=5):
+    import json, time
+    from agentkit.course.lab import LABS
+    for lab in LABS.values():
+        settings = [{**lab.defaults, name: value} for name, control in lab.controls.items() for value in control.samples()]
+        seconds, size = [], 0
+        for _ in range(rounds):
+            for chosen in settings:
+                began = time.perf_counter()
+                drawing = lab.draw(**chosen)
+                seconds.append(time.perf_counter() - began)
+                size = max(size, len(drawing.png or drawing.html.encode()))
+        print("LAB " + json.dumps([lab.title, seconds, size]))
+measure_labs()
+"""
+
+# Presses an arrow key on a slider, back and forth, and times until the lab shows something else.
+IN_THE_PAGE = """async ([lab, handle, rounds]) => {
+    const picture = lab.querySelector('img.agentkit-lab-picture'), times = [];
+    handle.focus();
+    for (let i = 0; i < rounds; i++) {
+        const began = performance.now();
+        const changed = new Promise(done => {
+            const see = new MutationObserver(() => { see.disconnect(); done(true); });
+            see.observe(lab.querySelector('.agentkit-lab-text'), {childList: true, subtree: true, characterData: true});
+            picture?.addEventListener('load', () => done(true), {once: true});
+            setTimeout(() => done(false), 1500);
+        });
+        const key = i % 2 ? 'ArrowLeft' : 'ArrowRight';
+        handle.dispatchEvent(new KeyboardEvent('keydown', {key, bubbles: true, cancelable: true}));
+        if (await changed) times.push(performance.now() - began);
+        await new Promise(done => setTimeout(done, 150));
+    }
+    return times;
+}"""
+
+
+def in_the_kernel(path):
+    """Yield (title, seconds, bytes) for each lab of a notebook."""
+    import nbclient
+    import nbformat
+
+    from agentkit.course.refresh import kernel_environment
+
+    notebook = nbformat.read(path, as_version=4)
+    notebook.cells.append(nbformat.v4.new_code_cell(IN_THE_KERNEL))
+    with tempfile.TemporaryDirectory() as scratch:
+        client = nbclient.NotebookClient(notebook, kernel_name="python3", resources={"metadata": {"path": str(path.parent)}})
+        client.execute(env=kernel_environment(scratch))
+    said = "".join(output.get("text", "") for output in notebook.cells[-1].outputs)
+    for line in said.splitlines():
+        if line.startswith("LAB "):
+            yield json.loads(line[4:])
+
+
+def in_the_browser(paths, rounds=20):
+    """Yield (notebook, title, milliseconds) for each lab that has a slider."""
+    import shutil
+
+    from driver import JupyterLab, Tab, find_chromium, launch
+    from labs import LabOnPage
+    from playwright.sync_api import sync_playwright
+
+    with tempfile.TemporaryDirectory() as scratch, sync_playwright() as playwright:
+        folder = Path(scratch) / "notebooks"
+        folder.mkdir()
+        for path in paths:
+            shutil.copy(path, folder)
+        server = JupyterLab(folder, Path(scratch) / "jupyter")
+        browser = launch(playwright, find_chromium())
+        try:
+            for path in paths:
+                tab = Tab(browser, server)
+                tab.open(path.name)
+                tab.run_all()
+                roots = tab.page.locator(".agentkit-lab")
+                for lab in (LabOnPage(tab.page, roots.nth(i)) for i in range(roots.count())):
+                    times = [t for slider in lab.sliders.all()
+                             for t in tab.page.evaluate(IN_THE_PAGE, [lab.handle, slider.element_handle(), rounds])]
+                    yield path.name, lab.title, times
+                tab.close()
+        finally:
+            browser.close()
+            server.stop()
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("notebooks", nargs="*", type=Path)
+    parser.add_argument("--browser", action="store_true", help="also measure on the page, in headless Chromium")
+    options = parser.parse_args()
+    paths = options.notebooks or [path for path in sorted((CHECKOUT / "notebooks").glob("*.ipynb"))
+                                  if "agentkit-still" in path.read_text("utf-8")]
+    print(f"{'in the kernel: the view and the PNG':<66}{'median':>9}{'slowest':>9}{'size':>9}")
+    for path in paths:
+        for title, seconds, size in in_the_kernel(path):
+            row(path.name, title, [1000 * s for s in seconds], f"{size / 1024:6.0f} KB")
+    if options.browser:
+        print(f"{'on the page: from the key press to the new picture':<66}{'median':>9}{'slowest':>9}")
+        for name, title, times in in_the_browser(paths):
+            row(name, title, times, f"{len(times):4} moves")
+
+
+def row(notebook, title, milliseconds, last):
+    if not milliseconds:
+        print(f"{notebook:<24}{title[:40]:<42}{'nothing changed':>18}")
+        return
+    print(f"{notebook:<24}{title[:40]:<42}{statistics.median(milliseconds):6.0f} ms{max(milliseconds):6.0f} ms{last:>12}", flush=True)
+
+
+if __name__ == "__main__":
+    main()
