@@ -3,6 +3,7 @@ standard library only, and it parses on Python 3.6 so that an old Python is told
 
 import argparse
 import os
+import signal
 import subprocess
 import sys
 import tempfile
@@ -182,4 +183,5 @@ def complain(text, *detail, code=1):
 
 
 if __name__ == "__main__":
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))     # an exit like any other: what was started is stopped too
     sys.exit(main())

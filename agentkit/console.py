@@ -3,6 +3,7 @@
 import os
 import queue
 import re
+import signal
 import subprocess
 import sys
 import threading
@@ -75,11 +76,11 @@ class Progress:
 def follow(command, tick, lines, **options):
     """Run a command, call tick(line) for what it prints and tick() while it is silent; returns its exit code.
 
-    What it printed is added to `lines`. The command is stopped when the caller is.
+    What it printed is added to `lines`. The command, and all that it started, is stopped when the caller is.
     """
     # close_fds is off so that the command holds the set-up's lock too: nobody starts anew beside one that outlived its parent.
     process = subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
-                               close_fds=os.name == "nt", **options)
+                               close_fds=os.name == "nt", start_new_session=os.name != "nt", **options)
     arrived = queue.Queue()
 
     def read():
@@ -101,5 +102,8 @@ def follow(command, tick, lines, **options):
             tick(line)
     finally:
         if process.poll() is None:
-            process.kill()
+            if os.name == "nt":
+                process.kill()
+            else:
+                os.killpg(process.pid, signal.SIGKILL)
             process.wait()

@@ -105,8 +105,7 @@ def repeated_call(limits: Limits, account: Account) -> Exit | None:
         return None
     times, done = max(1, limits.max_repeats), account.history
     for period in (1, 2, 3):
-        block = done[-period:]
-        if len(done) >= period * times and all(done[-period * (k + 1):len(done) - period * k] == block for k in range(1, times)):
+        if len(done) >= period * times and done[-period * times:] == done[-period:] * times:
             what = "the same call" if period == 1 else f"the same {period} steps"
             return Exit("repeated_call", f"a loop: {what} with the same result {_times(times)}", times, limits.max_repeats)
     del done[:-3 * times]       # older steps can no longer matter
@@ -167,11 +166,14 @@ class Account:
         return Usage(self.input, self.output, self.cached, self.cost, self.estimated)
 
 
+_SORTED = json.JSONEncoder(sort_keys=True, separators=(",", ":"))
+
+
 def canonical(arguments) -> str:
     """Arguments as one text whatever their key order and white space; what cannot be parsed stands for itself."""
     try:
         parsed = json.loads(arguments) if isinstance(arguments, str) else arguments
-        return json.dumps(parsed, sort_keys=True, separators=(",", ":"))
+        return _SORTED.encode(parsed)
     except Exception:
         return to_text(arguments)
 

@@ -105,7 +105,7 @@ class _Run:
                          stop_reason=reply.stop_reason, outcome=ending.kind if ending else "acts" if reply.tool_calls else "says")
         if ending and reply.tool_calls:                             # cut off or refused: nothing of it runs, every call is answered
             for call in reply.tool_calls:
-                self.answer_call(call, ToolResult(_CUT if reply.truncated else _DECLINED, error=True), stopped=True)
+                self.answer_call(call, ToolResult(_CUT if reply.truncated else _DECLINED, error=True), canonical(call.arguments), stopped=True)
         if ending and ending.kind == "done":
             self.answer = clean(reply.final_text)
         return reply, ending
@@ -145,11 +145,12 @@ class _Run:
                 result = problem or verdicts.get(call.id)
                 if result is None:
                     self.journal.add("call", step=self.account.steps, id=call.id, name=tool.name, arguments=arguments)
-                    result, ran = run_tool(tool, deepcopy(arguments)), True     # the record keeps what was asked, whatever the tool does to it
+                    result, ran = run_tool(tool, {k: deepcopy(v) for k, v in arguments.items()}), True  # the record keeps what was asked
                 if result.error:
                     self.account.errors += 1
                     stop = self.limits.after_tool(self.account)
-            key = self.answer_call(call, result, ran, skipped)
+            key = canonical(call.arguments if problem else arguments)
+            self.answer_call(call, result, key, ran, skipped)
             signature.append((call.name, key, object() if ran and tool.poll else result.text))
         self.account.history.append(signature)
         return stop or self.limits.after_step(self.account)
@@ -199,14 +200,13 @@ class _Run:
         self.journal.add("message", message=message, **facts)
         self.account.meter.add(message)
 
-    def answer_call(self, call: ToolCall, result: ToolResult, ran: bool = False, stopped: bool = False) -> str:
-        """The one result of a call: on the list directly after its assistant message, and in the record; returns its key."""
-        message, key = tool_message(call.id, call.name, result.text), canonical(call.arguments)
+    def answer_call(self, call: ToolCall, result: ToolResult, key: str, ran: bool = False, stopped: bool = False) -> None:
+        """The one result of a call: on the list directly after its assistant message, and in the record."""
+        message = tool_message(call.id, call.name, result.text)
         self.messages.append(message)
         self.journal.add("result", step=self.account.steps, id=call.id, name=call.name, key=key, content=result.text,
                          error=result.error, ran=ran, stopped=stopped)
         self.account.meter.add(message)
-        return key
 
     def interrupted(self) -> None:
         """Answer the calls that are open, so that the list stays one that a provider accepts."""
@@ -215,7 +215,7 @@ class _Run:
         for asked in self.messages[last].get("tool_calls", ()):
             if asked["id"] not in answered:
                 call = ToolCall(asked["id"], asked["function"]["name"], asked["function"]["arguments"])
-                self.answer_call(call, ToolResult(_INTERRUPTED, error=True), stopped=True)
+                self.answer_call(call, ToolResult(_INTERRUPTED, error=True), canonical(call.arguments), stopped=True)
 
     def result(self, stop: Exit) -> Result:
         limit = stop.kind in ("step_limit", "tool_call_limit", "time_limit", "token_budget", "cost_budget", "error_limit")
@@ -231,5 +231,6 @@ def name_calls(reply: Reply, used: set[str]) -> Reply:
         if not isinstance(known, str) or not known.strip() or known in used or clean(known) != known:
             known = next(i for n in range(len(used) + 1, len(used) * 2 + 3) if (i := f"call_{n}") not in used)
         used.add(known)
-        calls.append(ToolCall(known, to_text(call.name), call.arguments))
-    return replace(reply, tool_calls=tuple(calls)) if calls else reply
+        name = to_text(call.name)
+        calls.append(call if known is call.id and name is call.name else ToolCall(known, name, call.arguments))
+    return reply if calls == list(reply.tool_calls) else replace(reply, tool_calls=tuple(calls))

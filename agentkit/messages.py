@@ -78,8 +78,9 @@ class Reply:
 
     def __post_init__(self):
         calls = (self.tool_calls,) if isinstance(self.tool_calls, ToolCall) else tuple(self.tool_calls or ())
-        for wrong in (c for c in calls if not isinstance(c, ToolCall)):
-            raise TypeError(f"Reply: tool_calls takes ToolCall values, such as call('name', key=1), not {wrong!r:.100}")
+        for c in calls:
+            if not isinstance(c, ToolCall):
+                raise TypeError(f"Reply: tool_calls takes ToolCall values, such as call('name', key=1), not {c!r:.100}")
         if self.text is not None and not isinstance(self.text, str):
             raise TypeError(f"Reply: text must be a str or None, not {type(self.text).__name__}")
         if self.usage is not None and not isinstance(self.usage, Usage):
@@ -131,7 +132,7 @@ def clean(text: str) -> str:
 
 def strict_json(text: str):
     """What a JSON text says. Raises ValueError for what Python would let pass: NaN, Infinity, 1e999, a key that stands twice."""
-    return json.loads(text, parse_constant=_no_number, parse_float=_finite, object_pairs_hook=_no_twice)
+    return _STRICT.decode(text)
 
 
 def _no_number(word):
@@ -148,6 +149,9 @@ def _no_twice(pairs):
     if len(found) != len(pairs):
         raise ValueError("a key stands twice")
     return found
+
+
+_STRICT = json.JSONDecoder(parse_constant=_no_number, parse_float=_finite, object_pairs_hook=_no_twice)
 
 
 def arguments_text(arguments) -> str:
@@ -203,13 +207,13 @@ def check_messages(messages: list[dict], start: int = 0, seen: set | None = None
         if role == "assistant" and previous in (None, "system"):
             refuse(i, "the first message after the system message must be the user's")
         if waiting and role != "tool":
-            refuse(i, f"a {role} message stands before the results of {', '.join(waiting)}")
+            refuse(i, f"{'an' if role == 'assistant' else 'a'} {role} message stands before the results of {', '.join(waiting)}")
         if content is not None and not isinstance(content, str):
             refuse(i, f"content must be text, not {type(content).__name__}")
         if content is not None and not content.strip():
             refuse(i, "empty text content")
         if content is None and not (role == "assistant" and message.get("tool_calls")):
-            refuse(i, f"a {role} message needs content")
+            refuse(i, f"{'an' if role == 'assistant' else 'a'} {role} message needs content")
         if role == "tool":
             if message.get("tool_call_id") not in waiting:
                 refuse(i, f"the result {message.get('tool_call_id')!r} answers no open call")

@@ -27,7 +27,7 @@ def check(args, tool):
 
 
 def parse(call, tools):
-    """(tool, arguments, None) of a call that may run, or (None, None, the error for the model)."""
+    """(tool, arguments, None) of a call that may run, or (None, arguments or None, the error for the model)."""
     tool = tools.get(call.name)
     if tool is None:
         return None, None, f"ERROR: there is no tool {call.name!r}. Available tools: {', '.join(tools)}"
@@ -37,7 +37,7 @@ def parse(call, tools):
     except Exception as e:                                      # int("NaN") raises too: NaN is no JSON
         args, problem = None, f"the arguments are not valid JSON ({e})"
     hint = f"{tool.name} expects {json.dumps(tool.schema.get('properties', {}))}"
-    return (tool, args, None) if problem is None else (None, None, f"ERROR: {problem}. {hint}")
+    return (tool, args, None) if problem is None else (None, args, f"ERROR: {problem}. {hint}")
 
 
 def execute(tool, args):
@@ -122,7 +122,7 @@ def run(model, tools, task, *, system="", max_steps=10, max_tool_calls=None, bud
         if blank:
             if nudged:
                 return result("empty_reply")
-            nudged = bool(append({"role": "user", "content": "Your reply was empty. Call a tool, or answer in text."}))
+            nudged = append({"role": "user", "content": "Your reply was empty. Call a tool, or answer in text."}) is not None
             continue
         if not calls:
             return result("done", text)
@@ -143,7 +143,7 @@ def run(model, tools, task, *, system="", max_steps=10, max_tool_calls=None, bud
             if bad and max_errors is not None and errors >= max(1, max_errors):
                 stop = "error_limit"
             append({"role": "tool", "tool_call_id": c.id, "name": c.name, "content": content})    # 4. feed it back
-            key = json.dumps(args, sort_keys=True) if tool else str(c.arguments)
+            key = str(c.arguments) if args is None else json.dumps(args, sort_keys=True)
             seen.append((c.name, key, object() if getattr(tool, "poll", False) else content))
         history.append(seen)
         if stop or max_repeats is not None and looping(history, max(1, max_repeats)):

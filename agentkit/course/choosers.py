@@ -1,4 +1,4 @@
-"""Readers: stand-ins that choose a tool by its words, fill its arguments from its schema and mend a call by its error.
+"""Readers: stand-ins that choose a tool by its words, fill its arguments from its schema and mend a call by its error text.
 
 A reader is made from a number and is the same on every machine. It knows no English beyond the words below. Many readers
 show which part of a tool carries what; how much a real model would gain, they cannot show.
@@ -37,7 +37,8 @@ REQUESTS = tuple((text, tool) for tool, texts in {
 GROUPS = tuple(group.split() for group in (
     "money pay paid payment refund charged compensation", "broken cracked faulty damaged work wrong",
     "arrive arrived come came here delivery late today waiting", "where status tell how know question", "what many buy bought items contents",
-    "stop cancel cancelled drop withdraw call", "send sent leaves shipped", "mind mistake cheaper longer need enough regret twice"))
+    "stop cancel cancelled drop withdraw call", "send sent leaves shipped", "mind mistake cheaper longer need enough regret twice",
+    "get look lookup fetch find read show"))
 SMALL_WORDS = frozenset("the and for that this when who was were are has had been did does not will would can you your its "
                         "use used with from about one".split())
 
@@ -48,6 +49,15 @@ HABITS = {
     "reason": ("damaged", "damaged", "broken", "it arrived broken"),
     "action": ("refund", "refund_order", "pay back", "return the money"),
 }
+# Names that models write, and the tool that is meant by each. None: there is no such tool, and the right end is to say so.
+MISNAMED = (
+    ("getOrder", "get_order"), ("get_orders", "get_order"), ("fetch_order", "get_order"), ("lookup_order", "get_order"),
+    ("refundOrder", "refund_order"), ("refund", "refund_order"), ("issue_refund", "refund_order"), ("return_money", "refund_order"),
+    ("cancelOrder", "cancel_order"), ("cancel_orders", "cancel_order"), ("stop_order", "cancel_order"), ("calculate", "calculator"),
+    ("delete_order", None), ("remove_order", None), ("reorder", None), ("update_order", None), ("price_order", None), ("export_orders", None),
+    ("find_customer", None), ("send_email", None), ("change_address", None), ("search_web", None), ("create_coupon", None), ("run_sql", None),
+)
+
 CARELESS = 0.06     # of the readers write an argument by habit although the schema says how
 SKIPS = 0.25        # of the readers leave an argument out that is not required
 
@@ -62,6 +72,7 @@ def chance(*what) -> float:
 @functools.lru_cache(maxsize=10_000)
 def words(text: str) -> frozenset:
     """The words of a text that carry meaning, roughly without their endings."""
+    text = re.sub(r"([a-z])([A-Z])", r"\1 \2", text)     # getOrder is two words
     found = (word for word in re.findall(r"[a-z]{3,}", text.lower()) if word not in SMALL_WORDS)
     return frozenset(re.sub(r"(?<=\w{4})(?:ing|al|ed|es|s|e)$", "", word) for word in found)
 
@@ -82,14 +93,14 @@ class Reader:
         related = {word for group in self.known if group & seen for word in group}
         return dict.fromkeys(related, 0.5) | dict.fromkeys(seen, 1.0)
 
-    def choose(self, request: str, texts: dict) -> str:
+    def choose(self, request: str, texts: dict, at_least: float = 0) -> str | None:
         """The tool (a name in `texts`) that shares most with the request; a word of many tools counts little."""
         wanted = self.sees(request)
         shared = {name: wanted.keys() & words(f"{name} {text}") for name, text in texts.items()}
         tools = Counter(word for found in shared.values() for word in found)
         score = {name: sum(sorted(wanted[w] / tools[w] for w in found)) for name, found in shared.items()}
-        best = [name for name in texts if score[name] == max(score.values())]
-        return best[int(chance(self.number, "between", *best) * len(best))]
+        best = [name for name in texts if score[name] == max(score.values()) >= at_least]
+        return best[int(chance(self.number, "between", *best) * len(best))] if best else None
 
     def fill(self, schema: dict) -> dict:
         """The arguments of a call: as the schema says, where it says something about them, else by habit."""
@@ -114,6 +125,16 @@ class Reader:
             return asked[1]
         guesses = ("id", "order", "order_id", "number", "order_number", "orderId")
         return min((name for name in guesses if name not in tried), key=lambda name: chance(self.number, "guesses", name))
+
+    def rename(self, wrote: str, error: str, tried: int) -> str | None:
+        """The next name after `wrote` was refused: an offer, else what fits in a list, else a guess. None: it tells the user that it cannot."""
+        offer, listed = re.search(r"Did you mean (\w+)\?", error), re.search(r"Available tools: ([\w, ]+)", error)
+        if offer and chance(self.number, "overlooks", tried) >= self.noise:
+            return offer[1]
+        if listed:
+            return self.choose(wrote, dict.fromkeys(listed[1].split(", "), ""), at_least=0.5)
+        rest = re.sub(r"^[a-z]+_?", "", wrote).lower() or wrote
+        return f"{('get', 'find', 'do', 'make')[int(chance(self.number, 'verb', tried) * 4)]}_{rest}"
 
 
 def outcome(tool, arguments: dict, wanted) -> str:

@@ -6,159 +6,17 @@ which information an error text holds; it cannot show how well a real model read
 """
 
 import ast
-import difflib
 import functools
 import json
 import random
 import re
-import traceback
 from dataclasses import dataclass
 
 from agentkit.tokens import count_tokens
-from agentkit.tools import Registry, Tool, explain, show
 
-# ---- six tools ---------------------------------------------------------------------------------------------------------
+from .error_styles import DAYS, NOTES, ORDERS, TOOLS
 
-_ID = {"type": "string", "pattern": "^[A-Z][0-9]{3}$", "description": "such as A123"}
-_ORDERS = {f"{letter}{n}": {"total": 50 * n} for letter in "ABC" for n in range(100, 1000)}
-_DAYS = {"standard": 4, "express": 1}
-_NOTES = {"late": "Sorry that it came late.", "damaged": "Sorry that it came damaged."}
-
-
-def get_order(order_id, lines=False, history=False):
-    return _ORDERS[order_id]
-
-
-def ship_order(order_id, boxes, speed, note="", gift=False, insured=False):
-    total = _ORDERS[order_id]["total"]
-    labels = [f"{order_id}-{n}" for n in range(boxes)]
-    return {"labels": labels, "days": _DAYS[speed], "total": total}
-
-
-def refund_order(order_id, percent, reason, note="", notify=True):
-    back = _ORDERS[order_id]["total"] * (percent / 100)
-    return {"paid_back": back, "note": _NOTES[reason]}
-
-
-def _schema(required, optional=None):
-    return {"type": "object", "properties": {**required, **(optional or {})}, "required": list(required), "additionalProperties": False}
-
-
-_TEXT, _FLAG = {"type": "string"}, {"type": "boolean"}
-TOOLS = Registry([
-    Tool("get_order", "Look up one order.", _schema({"order_id": _ID}, {"lines": _FLAG, "history": _FLAG}), get_order),
-    Tool("ship_order", "Send one order to the customer.", _schema(
-        {"order_id": _ID, "boxes": {"type": "integer", "minimum": 1}, "speed": {"enum": list(_DAYS)}},
-        {"note": _TEXT, "gift": _FLAG, "insured": _FLAG}), ship_order),
-    Tool("refund_order", "Pay an order back, or a part of it.", _schema(
-        {"order_id": _ID, "percent": {"type": "integer", "minimum": 1, "maximum": 100}, "reason": {"enum": list(_NOTES)}},
-        {"note": _TEXT, "notify": _FLAG}), refund_order),
-    Tool("hold_order", "Keep one order in the warehouse.", _schema({"order_id": _ID, "days": {"type": "integer"}}), lambda **a: a),
-    Tool("get_customer", "Look up one customer.", _schema({"customer_id": _TEXT}), lambda **a: a),
-    Tool("list_orders", "List the orders of one day.", _schema({"day": _TEXT}), lambda **a: a),
-])
-_SENT_EVERY_TIME = json.dumps(TOOLS.definitions())
-
-
-# ---- what is wrong with a call, and the texts that can be made of it -----------------------------------------------------
-
-@dataclass(frozen=True)
-class Fault:
-    """What is wrong with one call, in pieces; an error text is made of some of them."""
-
-    what: str           # what was wrong
-    shown: str          # the input, bounded
-    expected: str       # what a correct call looks like
-    near: str | None    # the known word that was probably meant
-    traceback: str      # what Python says when nobody checks
-
-
-PARTS = ("what", "shown", "near", "expected", "traceback")
-STYLES = {
-    "bare code": (),
-    "traceback": ("traceback",),
-    "what was wrong": ("what",),
-    "+ what is expected": ("what", "expected"),
-    "+ did you mean": ("what", "near", "expected"),
-}
-
-
-def fault_of(call: dict) -> Fault | None:
-    """What is wrong with {"tool": name, "args": {...}}; None when it may run."""
-    return _fault_of(json.dumps(call))
-
-
-@functools.lru_cache(maxsize=20_000)
-def _fault_of(text: str) -> Fault | None:
-    call = json.loads(text)
-    name, args = call["tool"], call["args"]
-    if name not in TOOLS:
-        return Fault(f"there is no tool '{name}'", show(args), f"Available tools: {', '.join(TOOLS.names)}",
-                     _near(name, TOOLS.names), _traceback(call))
-    known, errors = TOOLS[name].schema["properties"], list(TOOLS[name].validator.iter_errors(args))
-    if not errors:
-        return None
-    error = next((e for e in errors if e.validator == "additionalProperties"), errors[0])
-    where, near = ".".join(map(str, error.path)), None
-    if error.validator == "additionalProperties":
-        extra = next(k for k in args if k not in known)
-        what, near = f"unknown argument '{extra}'", _near(extra, known)
-    elif error.validator == "required":
-        what = f"missing required argument '{next(k for k in error.validator_value if k not in args)}'"
-    elif error.validator == "type":
-        what = f"argument '{where}' has the wrong type"
-    elif error.validator == "enum":
-        what, near = f"argument '{where}' has a value that is not allowed", _near(str(error.instance), error.validator_value)
-    else:
-        what, near = f"argument '{where}' has the wrong format", _id_in(error.instance)
-    return Fault(what, show(args), TOOLS[name].expects, near, _traceback(call))
-
-
-def error_text(fault: Fault, parts) -> str:
-    """The error text made of these parts of a fault; of none of them: the bare code."""
-    said = [fault.what if "what" in parts else "", f"You sent {fault.shown}" if "shown" in parts else "",
-            f"Did you mean '{fault.near}'?" if "near" in parts and fault.near else "", fault.expected if "expected" in parts else ""]
-    text = ". ".join(s for s in said if s).replace("?. ", "? ")
-    return "\n".join(t for t in (f"ERROR: {text}" if text else "", fault.traceback if "traceback" in parts else "") if t) or "400 Bad Request"
-
-
-def style(parts):
-    """A teller, call -> error text or None, that makes its texts of these parts."""
-    return lambda call: (fault := fault_of(call)) and error_text(fault, parts)
-
-
-def agentkit_style(call: dict) -> str | None:
-    """The teller of agentkit: what its registry says."""
-    if fault_of(call):
-        return TOOLS.execute(call["tool"], call["args"]).text
-
-
-def _near(word, known):
-    return next(iter(difflib.get_close_matches(word, list(known), 1)), None)
-
-
-def _id_in(value):
-    found = re.search(r"([A-Z])\W?(\d{3})$", str(value).upper())
-    return found and found[1] + found[2]
-
-
-def _traceback(call):
-    """What Python says when nobody checks the call; file names and lines are fixed, so that it is the same everywhere."""
-    functions = {t.name: t.fn for t in TOOLS}
-    try:
-        functions[call["tool"]](**call["args"])
-    except Exception as error:
-        said = str(error).partition(". Did you mean")[0]    # Python 3.13 adds a guess, older ones do not
-        line = traceback.extract_tb(error.__traceback__)[-1]
-        inside = [f'  File "/srv/shop/tools/orders.py", line 41, in {line.name}', f"    {line.line}"] if line.name in functions else []
-        return "\n".join(["Traceback (most recent call last):",
-                          '  File "/srv/shop/agent/harness.py", line 88, in run_step', "    result = run_call(reply, functions)",
-                          '  File "/srv/shop/agent/harness.py", line 131, in run_call', "    return functions[name](**arguments)",
-                          *inside, f"{type(error).__name__}: {said}"])
-    return "no exception: the function took what it was given"
-
-
-# ---- the stand-ins -------------------------------------------------------------------------------------------------------
+_DEFINITIONS = json.dumps(TOOLS.definitions())     # a model is sent them with every call
 
 KINDS = ("wrong argument name", "wrong type", "wrong value", "missing argument", "unknown tool", "wrong id format")
 _CALLED = {     # what else a thing may be called: the mistakes are drawn from here, and the guesses too
@@ -182,7 +40,7 @@ def _called(value) -> list:
     """Ten wrong ways to write a name or a value."""
     if isinstance(value, int):
         return [form.format(value) for form in ("{}", "{}.0", "{} pcs", "about {}", "x{}", "{}x", "#{}", "n={}", "{}!", "({})")]
-    if value in _ORDERS:
+    if value in ORDERS:
         letter, digits = value[0], value[1:]
         return [form.format(letter, digits) for form in
                 ("#{0}{1}", "{0}-{1}", "order {0}{1}", "{1}", "{0} {1}", "id:{0}{1}", "{0}{1}.", "{0}/{1}", "({0}{1})")] + [value.lower()]
@@ -199,8 +57,8 @@ class Told:
     hints: frozenset    # of "unknown", "missing", "number", "format"
 
 
-_HINTS = {"unknown": r"unknown|unexpected|no argument|no such argument", "missing": r"missing|required|needs",
-          "number": r"integer|number|'int'", "format": r"such as [A-Z]\d|looks? like [A-Z]\d|\[A-Z\]"}
+_HINTS = {"unknown": r"(?i)unknown|unexpected|no (such )?argument", "missing": r"(?i)missing|required|needs",
+          "number": r"(?i)integer|number|'int'", "format": r"such as [A-Z]\d|like [A-Z]\d|\[A-Z\]"}
 
 
 def read(text: str) -> Told:
@@ -218,25 +76,22 @@ def read(text: str) -> Told:
     return Told(tuple(words), near and near[1], schema, frozenset(h for h, cue in _HINTS.items() if re.search(cue, text)))
 
 
-def _braces(text):
-    """What stands in outermost braces; an input that was cut ends where the text ends, or at its dots."""
-    depth = start = 0
+def _braces(text: str) -> list[str]:
+    """What stands in outermost braces; a piece that was cut ends at its dots, or where the text ends."""
+    pieces, start, depth = [], 0, 0
     for i, char in enumerate(text):
         if char == "{":
-            start, depth = (i, 1) if not depth else (start, depth + 1)
-        elif char == "}" and depth:
-            depth -= 1
-        if depth and text.startswith("...", i):
-            depth, i = 0, i + 2
-            yield text[start:i + 1]
-        elif char == "}" and not depth:
-            yield text[start:i + 1]
+            start, depth = (start, depth + 1) if depth else (i, 1)
+        elif depth and (char == "}" or text.startswith("...", i)):
+            depth = depth - 1 if char == "}" else 0
+            pieces += [] if depth else [text[start:i + 1]]
+    return pieces + ([text[start:]] if depth else [])
 
 
-def _literal(text):
-    for read_it in (json.loads, ast.literal_eval):
+def _literal(text: str):
+    for parse in (json.loads, ast.literal_eval):
         try:
-            return read_it(text)
+            return parse(text)
         except (ValueError, SyntaxError):
             pass
 
@@ -267,7 +122,8 @@ class Repairer:
         args = self.wrong["args"]
         for a in args:
             if a in told.words:
-                return ("name", a) if "unknown" in told.hints or (told.schema and a not in told.schema) or "missing" in told.hints else ("value", a)
+                renamed = a not in told.schema if told.schema else told.hints & {"unknown", "missing"}
+                return ("name" if renamed else "value", a)
         for a, value in args.items():
             if value in told.words:
                 return ("value", a)
@@ -298,7 +154,7 @@ class Repairer:
             return self.ordered(dict.fromkeys(new + [w for w in told.schema if w not in args]), a, told)
         shown = told.schema.get(a, {})
         told_of = (wants[a] in told.words or wants[a] in shown.get("enum", ()) or isinstance(wants[a], int) and
-                   ("number" in told.hints or shown.get("type") == "integer") or wants[a] in _ORDERS and
+                   ("number" in told.hints or shown.get("type") == "integer") or wants[a] in ORDERS and
                    ("format" in told.hints or "such as" in shown.get("description", "")))
         return [wants[a]] if told_of else []
 
@@ -325,9 +181,9 @@ class Repairer:
 def repairer(kind: str, seed: int, guesses: int = 8) -> Repairer:
     """A stand-in with one mistake of this kind; the right thing stands somewhere in its list of so many guesses."""
     rng = random.Random(f"{kind} {seed}")
-    order_id = rng.choice(list(_ORDERS))
-    wants = [{"tool": "ship_order", "args": {"order_id": order_id, "boxes": rng.randint(2, 9), "speed": rng.choice(list(_DAYS))}},
-             {"tool": "refund_order", "args": {"order_id": order_id, "percent": rng.randrange(10, 100, 10), "reason": rng.choice(list(_NOTES))}}]
+    order_id = rng.choice(list(ORDERS))
+    wants = [{"tool": "ship_order", "args": {"order_id": order_id, "boxes": rng.randint(2, 9), "speed": rng.choice(list(DAYS))}},
+             {"tool": "refund_order", "args": {"order_id": order_id, "percent": rng.randrange(10, 100, 10), "reason": rng.choice(list(NOTES))}}]
     if kind in ("wrong argument name", "unknown tool", "wrong id format"):
         wants.append({"tool": "get_order", "args": {"order_id": order_id}})
     right = rng.choice(wants)
@@ -371,7 +227,7 @@ class Attempt:
 def attempt(one: Repairer, tell, retries: int = 4) -> Attempt:
     """Let one stand-in call, read and call again. `tell(call)` is the error text, or None for a call that runs."""
     text = tell(one.wrong)
-    trace, spent, listed = [(one.wrong, text)], 0, _tokens(_SENT_EVERY_TIME) + _tokens(json.dumps(one.wrong)) + _tokens(text)
+    trace, spent, listed = [(one.wrong, text)], 0, _tokens(_DEFINITIONS) + _tokens(json.dumps(one.wrong)) + _tokens(text)
     for call in one.repairs(text)[:retries]:
         written, text = _tokens(json.dumps(call)), tell(call)
         spent += listed + written       # the whole list is sent again

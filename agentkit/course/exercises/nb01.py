@@ -1,6 +1,7 @@
 """The exercises of notebook 01, the message list."""
 
 import json
+from types import SimpleNamespace
 
 from ..exercise import Case, Exercise, Trap
 
@@ -126,6 +127,26 @@ def remember(messages, calls, results):
     return messages
 '''
 
+
+
+def _when(test):
+    """A trap's `when`, on what a learner's list says about the step: s.asking, s.answering, s.arguments, s.whole."""
+    def when(result, args):
+        _, calls, results = args
+        asking = [m for m in result if any(c["id"] in results for c in m.get("tool_calls", ()))]
+        return test(SimpleNamespace(
+            whole=result, asking=asking, arguments=[c["function"]["arguments"] for m in asking for c in m["tool_calls"]],
+            answering=[m for m in result if m.get("tool_call_id") in results], calls=[c[0] for c in calls], results=results))
+    return when
+
+
+def _is_json(text):
+    try:
+        json.loads(text)
+        return True
+    except ValueError:
+        return False
+
 # ---- 01-2: the bill of a run -----------------------------------------------------------------------------------------
 
 _BILLED_STUB = '''
@@ -183,7 +204,8 @@ def _pair(value):
 
 
 _REFUSED_CASES = [Case(test=lambda value, args: None if _pair(value) == (2, "b") else
-                       "(index, letter): read from the top and keep a list of the calls that are open")]
+                       "(index, letter) of the first message that may not stand where it stands",
+                       because="Read from the top and keep a list of the calls that are open. Each message up to the bad one must be all right.")]
 
 EXERCISES = [
     Exercise(
@@ -197,20 +219,35 @@ EXERCISES = [
         traps=[
             Trap(_remember_variant(_SAY, ""),
                  "The model's own message is missing. Its calls are nowhere in the list, so every result answers a question that nobody asked; "
-                 "a provider refuses the first one."),
+                 "a provider refuses the first one.",
+                 when=_when(lambda s: not s.asking and s.answering)),
             Trap(_ONE_BY_ONE,
-                 "You wrote one assistant message per call. The model wrote one reply; all its calls belong in that one message, and the results follow it."),
+                 "You wrote one assistant message per call. The model wrote one reply; all its calls belong in that one message, and the results follow it.",
+                 when=_when(lambda s: len(s.asking) > 1)),
             Trap(_remember_variant("json.dumps(arguments)", "arguments"),
-                 "The arguments are a dict here. In the list they are text, as the model wrote them: json.dumps(arguments)."),
+                 "The arguments are a dict here. In the list they are text, as the model wrote them: json.dumps(arguments).",
+                 when=_when(lambda s: any(isinstance(a, dict) for a in s.arguments))),
+            Trap(_remember_variant("json.dumps(arguments)", "str(arguments)"),
+                 "str() writes Python, with single quotes; JSON has double ones. Whoever parses these arguments gets an error. json.dumps writes JSON.",
+                 when=_when(lambda s: not all(map(_is_json, s.arguments)))),
+            Trap(_remember_variant("    for call_id, name, arguments in calls:\n", "    for (call_id, name, arguments), text in zip(calls, results.values()):\n")
+                 .replace("results[call_id]", "text"),
+                 "The results are matched by position, so one call gets the answer of another. Look each one up under its id: results[call_id].",
+                 when=_when(lambda s: any(m["content"] != s.results[m["tool_call_id"]] for m in s.answering))),
             Trap(_remember_variant('"content": None', '"content": ""'),
-                 'The content is an empty text. Some providers refuse that; a message that only calls tools has "content": None.'),
+                 'The content is an empty text. Some providers refuse that; a message that only calls tools has "content": None.',
+                 when=_when(lambda s: s.asking[0]["content"] == "")),
             Trap(_remember_variant("    for call_id, name, arguments in calls:\n",
                                    "    names = {call_id: name for call_id, name, _ in calls}\n    for call_id in results:\n        name = names[call_id]\n"),
-                 "The results stand in the order in which the tools were ready. Put them in the order of the calls: then the list of a run is the same every time."),
+                 "The results stand in the order in which the tools were ready. Put them in the order of the calls: then the list of a run is the same every time.",
+                 when=_when(lambda s: s.asking == s.whole[-1 - len(s.calls):-len(s.calls)]
+                            and [m["tool_call_id"] for m in s.answering] == list(s.results) != s.calls)),
             Trap(_remember_variant(_SAY, "").replace("    return messages", _SAY + "    return messages"),
-                 "The results stand before the message that asks for them. First the question, then the answers."),
+                 "The results stand before the message that asks for them. First the question, then the answers.",
+                 when=_when(lambda s: s.whole.index(s.answering[0]) < s.whole.index(s.asking[0]))),
             Trap(_remember_variant('"tool_call_id": call_id', '"id": call_id'),
-                 'A result says which call it answers under the key "tool_call_id"; "id" is the key inside the call.'),
+                 'A result says which call it answers under the key "tool_call_id"; "id" is the key inside the call.',
+                 when=_when(lambda s: any(m["role"] == "tool" and m.get("id") in s.results for m in s.whole))),
         ],
         after="This is what a harness does between two model calls. agentkit's Reply.as_message and tool_message build the same dicts."),
     Exercise(
@@ -221,6 +258,8 @@ EXERCISES = [
         traps=[
             Trap("def billed(base, steps):\n    return base + sum(w + r for w, r in steps[:-1]) if steps else 0, sum(w for w, r in steps)\n",
                  "That is the list of the last call, once. Every call before it was sent a list too, and was charged for it."),
+            Trap("def billed(base, steps):\n    return base + sum(w + r for w, r in steps), sum(w for w, r in steps)\n",
+                 "That is the size of the finished list. It was never sent like that; smaller lists were, one for each call. Add those up."),
             Trap("def billed(base, steps):\n    return base * len(steps), sum(w for w, r in steps)\n",
                  "Every call pays for the base, that is right; but the list has grown since, and the growth is sent too."),
             Trap(_billed_variant("        sent += written + returned ", "        sent += returned "),
@@ -230,7 +269,7 @@ EXERCISES = [
                  "You let a step's texts join before you charge for its call. A reply cannot be sent before it is written: charge first."),
             Trap("def billed(base, steps):\n    last = base + sum(w + r for w, r in steps[:-1])\n"
                  "    return (len(steps) + 1) / 2 * last if steps else 0, sum(w for w, r in steps)\n",
-                 "That is the rule of thumb, (T + 1) / 2 times the last call. It is exact only where the base is as large as one step's growth; add up the calls."),
+                 "That is the rule of thumb, (T + 1) / 2 times the last call. It is exact only for equal steps on a base of one such step; add up the calls."),
         ],
         after="A sum over growing lists: the square of the number of steps is in it. Notebook 19 puts a price on each term."),
     Exercise(

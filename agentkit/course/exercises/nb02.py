@@ -134,10 +134,10 @@ def _picked(value, first):
 def _choice_test(first):
     def test(value, args):
         refunds, stolen = _picked(value, first)
-        if refunds < 56:
-            return f"at least 56 of the 80 readers with a refund to make to pick refund_order; {refunds} did"
-        if stolen > 25:
-            return f"at most 25 of the 160 readers with another wish to pick refund_order; {stolen} did"
+        if refunds < 54:
+            return f"at least 54 of the 80 readers with a refund to make to pick refund_order; {refunds} did"
+        if stolen > 36:
+            return f"at most 36 of the 160 readers with another wish to pick refund_order; {stolen} did"
         return None
     return test
 
@@ -264,7 +264,7 @@ EXERCISES = [
     Exercise(
         id="02-2", title="Write a tool that gets picked", difficulty=3, minutes=8, stub=_WRITE_STUB, solution=_WRITE, value=True, cases=_write_cases,
         task="Write the description and the schema of `refund_order`, beside the get_order and cancel_order of this notebook. Nobody looks for words: 240 "
-             "fresh readers choose and fill. At least 56 of the 80 with a refund to make must pick it, at most 25 of the 160 others; no call may go wrong "
+             "fresh readers choose and fill. At least 54 of the 80 with a refund to make must pick it, at most 36 of the 160 others; no call may go wrong "
              f"unseen. Reasons are damaged, late and wrong item. At most {_MOST_WORDS} words.",
         hints=["Print REQUESTS[8:16]. What happened to these customers, and what do they ask for? And which words belong to the other two tools?",
                "Readers write an argument their own way unless its schema has a type other than string, an enum, a pattern or a description.",
@@ -273,11 +273,11 @@ EXERCISES = [
             Trap(_write_variant((_WHEN, '"Processes order data."')),
                  "Your readers found little in the description that a customer would say. Say in which situations to use the tool.",
                  when=lambda value, args: _shape(value, args) is None and _good_calls(value, args) is None
-                 and len(value["description"].split()) < 8 and _picked(value, 1_000)[0] < 56),
+                 and len(value["description"].split()) < 8 and _picked(value, 1_000)[0] < 54),
             Trap(_write_variant((_WHEN, '"Use it for every question about an order: where it is, when it arrives, what was bought, if it was sent, is broken, '
                                         'wrong or lost, is no longer needed, to stop, cancel or pay money back."')),
                  "Your description promises everything, so it takes the requests of the other tools too. Leave their words to them.",
-                 when=lambda value, args: _shape(value, args) is None and _picked(value, 1_000)[1] > 25),
+                 when=lambda value, args: _shape(value, args) is None and _picked(value, 1_000)[1] > 36),
             Trap(_write_variant(('{"enum": ["damaged", "late", "wrong item"]}', '{"type": "string"}')),
                  "reason is free text: readers wrote what came to mind, your schema let it pass, and nobody will ever count the reasons. List the values.",
                  when=lambda value, args: _shape(value, args) is None and "enum" not in str(value["schema"]["properties"]["reason"])

@@ -4,7 +4,7 @@ import datetime
 import json
 from dataclasses import replace
 
-from .. import repairers
+from .. import error_styles, repairers
 from ..exercise import Case, Exercise, Trap
 
 TITLE = "Errors as text"
@@ -139,9 +139,9 @@ _LONGEST = 1_000
 def problem_of(one):
     """A stand-in's first call as the dict that the exercise hands over."""
     tool = one.wrong["tool"]
-    where = tool if one.kind == "unknown tool" else repairers.fault_of(one.wrong).what.split("'")[1]
-    expected = repairers.TOOLS[tool].schema["properties"] if tool in repairers.TOOLS else {}
-    return {"what": _WHAT[one.kind], "where": where, "tool": tool, "args": one.wrong["args"], "expected": expected, "tools": repairers.TOOLS.names}
+    where = tool if one.kind == "unknown tool" else error_styles.fault_of(one.wrong).what.split("'")[1]
+    expected = error_styles.TOOLS[tool].schema["properties"] if tool in error_styles.TOOLS else {}
+    return {"what": _WHAT[one.kind], "where": where, "tool": tool, "args": one.wrong["args"], "expected": expected, "tools": error_styles.TOOLS.names}
 
 
 def _text_case(one, args=None):

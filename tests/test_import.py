@@ -1,0 +1,89 @@
+"""What an import costs, and which way imports point."""
+
+import ast
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+import agentkit
+
+PACKAGE = Path(agentkit.__file__).parent
+ROOT = PACKAGE.parent
+HARNESS = ["messages", "tools", "schema", "models", "limits", "tokens", "journal", "loop", "mini"]
+NAMES = {"run", "tool", "Tool", "Registry", "Limits", "Price", "Reply", "ToolCall", "Usage", "ScriptedModel", "TextModel", "call", "Journal"}
+
+
+def python(code, *flags, cwd=ROOT):
+    return subprocess.run([sys.executable, *flags, "-c", code], cwd=cwd, capture_output=True, text=True, timeout=60)
+
+
+def imports_of(module):
+    """The agentkit modules that a module imports anywhere in its source."""
+    found = set()
+    for node in ast.walk(ast.parse((PACKAGE / f"{module}.py").read_text(encoding="utf-8"))):
+        if isinstance(node, ast.ImportFrom) and node.level:
+            found |= {node.module.split(".")[0]} if node.module else {a.name for a in node.names}
+        elif isinstance(node, ast.ImportFrom) and node.module and node.module.split(".")[0] == "agentkit":
+            found.add(node.module.partition(".")[2] or "agentkit")
+        elif isinstance(node, ast.Import):
+            found |= {a.name.partition(".")[2] or "agentkit" for a in node.names if a.name.split(".")[0] == "agentkit"}
+    return found
+
+
+def test_an_import_loads_nothing_but_itself():
+    done = python("import sys; before = set(sys.modules); import agentkit; print(sorted(set(sys.modules) - before))")
+    assert done.stdout.strip() == "['agentkit']", done.stderr
+
+
+@pytest.mark.parametrize("name", sorted(NAMES))
+def test_a_name_loads_no_third_party_package(name):
+    done = python(f"import sys, agentkit; agentkit.{name}; print({{m.split('.')[0] for m in sys.modules}} - sys.stdlib_module_names - {{'agentkit', '__main__'}})", "-S")
+    assert done.stdout.strip() == "set()", done.stdout + done.stderr
+
+
+def test_the_public_names_are_there():
+    assert NAMES <= set(agentkit.__all__) <= set(dir(agentkit))
+    for name in agentkit.__all__:
+        assert getattr(agentkit, name).__name__ == name
+
+
+def test_a_name_that_is_not_there_says_which_are():
+    with pytest.raises(AttributeError, match="agentkit has no 'rum'; it has .*run"):
+        agentkit.rum
+    assert not hasattr(agentkit, "__wrapped__")
+
+
+def test_the_loop_stands_on_five_modules():
+    assert imports_of("loop") <= {"messages", "tools", "models", "limits", "journal"}
+
+
+@pytest.mark.parametrize("module", HARNESS)
+def test_the_harness_never_imports_the_classroom(module):
+    assert imports_of(module) <= set(HARNESS)
+
+
+@pytest.mark.parametrize("low, high", [("messages", set()), ("schema", set()), ("tokens", {"messages"}), ("journal", {"messages"}), ("models", {"messages"}),
+                                       ("tools", {"messages", "schema"}), ("limits", {"messages", "tokens"}), ("mini", set())])
+def test_imports_point_downwards(low, high):
+    assert imports_of(low) <= high
+
+
+def test_mini_runs_with_nothing_installed():
+    code = f"""
+import runpy
+from types import SimpleNamespace as S
+mini = runpy.run_path({str(PACKAGE / 'mini.py')!r})
+tool = S(name="add", description="Add.", schema={{"properties": {{"a": {{"type": "integer"}}}}}}, fn=lambda a: a + 1)
+replies = iter([S(text=None, tool_calls=[S(id="1", name="add", arguments='{{"a": 1}}')], usage=None, stop_reason=None),
+                S(text="two", tool_calls=[], usage=None, stop_reason="stop")])
+result = mini["run"](lambda messages, tools: next(replies), [tool], "add")
+print(result.status, result.answer, [m["content"] for m in result.messages])
+"""
+    assert python(code, "-I", "-S").stdout.strip() == "done two ['add', None, '2', 'two']"
+
+
+def test_without_jsonschema_the_error_says_what_to_do():
+    done = python("import agentkit; agentkit.Registry([agentkit.Tool('x', '', {}, print)])", "-S")
+    assert "ImportError: agentkit checks arguments with jsonschema: run `python3 -m agentkit setup`, or pip install jsonschema" in done.stderr
