@@ -48,7 +48,8 @@ class Limits:
 
     def before_reply(self, account: Account) -> Exit | None:
         """The exits that are asked before a model call is paid for."""
-        return step_limit(self, account) or time_limit(self, account) or token_budget(self, account) or cost_budget(self, account)
+        return (step_limit(self, account) or time_limit(self, account)
+                or token_budget(self, account) or cost_budget(self, account))
 
     def before_tool(self, account: Account) -> Exit | None:
         """The exits that are asked before a tool runs."""

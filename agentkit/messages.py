@@ -68,6 +68,8 @@ class Reply:
     """What a model returns: a text, tool calls, or both; then usage and why it stopped, as far as it says so.
 
     `invalid` is set by text protocols when the text could not be read: the model is told so, and nothing runs.
+    `extra` is what a provider wants back unread (reasoning items, signatures); it travels in the message, under the
+    name of the API that understands it, and an adapter of another API leaves it out.
     """
 
     text: str | None = None
@@ -75,6 +77,7 @@ class Reply:
     usage: Usage | None = None
     stop_reason: str | None = None
     invalid: str | None = None
+    extra: dict | None = None
 
     def __post_init__(self):
         calls = (self.tool_calls,) if isinstance(self.tool_calls, ToolCall) else tuple(self.tool_calls or ())
@@ -91,6 +94,8 @@ class Reply:
             raise TypeError(f"Reply: stop_reason must be a str or None, not {type(self.stop_reason).__name__}")
         if self.invalid is not None and (not isinstance(self.invalid, str) or not self.invalid.strip() or calls):
             raise ValueError("Reply: invalid must be a text that tells the model what was wrong, and goes with no tool calls")
+        if self.extra is not None and not isinstance(self.extra, dict):
+            raise TypeError(f"Reply: extra must be a dict, from the name of an API to what it wants back, not {self.extra!r:.80}")
         object.__setattr__(self, "tool_calls", calls)
         object.__setattr__(self, "text", None if self.text is None else clean(self.text))
 
@@ -116,6 +121,8 @@ class Reply:
             message["tool_calls"] = [{"id": c.id, "type": "function", "function":
                                       {"name": to_text(c.name), "arguments": arguments_text(c.arguments)}}
                                      for c in self.tool_calls]
+        if self.extra:
+            message["extra"] = self.extra
         return message
 
 

@@ -98,8 +98,7 @@ def tool(fn=None, **flags):
     return Tool(fn.__name__, schemas.description_of(fn), schemas.function_schema(fn), converted if convert else fn, **flags)
 
 
-@dataclass(frozen=True)
-class ToolResult:
+class ToolResult(typing.NamedTuple):
     """What a call came to: the text for the model, and whether it counts as an error."""
 
     text: str

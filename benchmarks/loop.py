@@ -43,8 +43,22 @@ def model_of(steps):
     return model
 
 
+def no_twice(pairs):
+    found = dict(pairs)
+    if len(found) != len(pairs):
+        raise ValueError("a key stands twice")
+    return found
+
+
+def no_number(word):
+    raise ValueError(f"{word} is no JSON number")
+
+
+strict = json.JSONDecoder(parse_constant=no_number, object_pairs_hook=no_twice).decode
+
+
 def bare(model, tools, task, limits, price):
-    """The same checks with no structure at all: schema, ids, every limit, tokens counted by what is new, an event for each move."""
+    """The same checks with no structure at all: JSON, schema, ids, texts, every limit, tokens counted by what is new, an event for each move."""
     by_name = {t.name: (t.fn, Draft202012Validator(t.schema)) for t in tools}
     definitions = [t.definition for t in tools]
     messages, events, ids, history = [{"role": "user", "content": task}], [], set(), []
@@ -53,6 +67,8 @@ def bare(model, tools, task, limits, price):
         if tokens + prompt > limits["budget_tokens"] or usd + price.of(prompt) > limits["budget_usd"] or time.monotonic() - start > limits["max_seconds"]:
             return SimpleNamespace(status="stopped", messages=messages)
         reply = model(messages, definitions)
+        if reply.stop_reason in ("length", "max_tokens", "refusal", "content_filter"):
+            return SimpleNamespace(status="stopped", messages=messages)
         message = {"role": "assistant", "content": reply.text}
         if reply.tool_calls:
             message["tool_calls"] = [{"id": c.id, "type": "function", "function": {"name": c.name, "arguments": c.arguments}} for c in reply.tool_calls]
@@ -60,7 +76,7 @@ def bare(model, tools, task, limits, price):
         prompt += count(reply.text) + sum(count(c.name + c.arguments) for c in reply.tool_calls)
         tokens += reply.usage.input_tokens + reply.usage.output_tokens + reply.usage.cached_tokens
         usd += price.of(reply.usage.input_tokens, reply.usage.output_tokens, reply.usage.cached_tokens)
-        events.append({"kind": "reply", "message": message, "usage": reply.usage})
+        events.append({"kind": "reply", "message": message, "usage": reply.usage, "stop_reason": reply.stop_reason})
         if not reply.tool_calls:
             return SimpleNamespace(status="done", messages=messages)
         seen = []
@@ -70,18 +86,22 @@ def bare(model, tools, task, limits, price):
             ids.add(c.id)
             calls += 1
             fn, validator = by_name[c.name]
-            arguments = json.loads(c.arguments)
             try:
-                wrong = next(validator.iter_errors(arguments), None)
-                text = f"ERROR: {wrong.message}" if wrong else json.dumps(fn(**arguments))
+                arguments = strict(c.arguments)
+                if error := next(validator.iter_errors(arguments), None):
+                    raise error
+                events.append({"kind": "call", "id": c.id, "name": c.name, "arguments": arguments})
+                value = fn(**arguments)
+                text, wrong = json.dumps(value), isinstance(value, dict) and value.get("error")
             except Exception as error:
-                wrong, text = error, f"ERROR: {error}"
-            errors += wrong is not None
+                text, wrong = f"ERROR: {error}", True
+            text = (text if text.isascii() else text.encode("utf-8", "replace").decode()) if text.strip() else "(no output)"
+            errors += bool(wrong)
             if errors > limits["max_errors"]:
                 return SimpleNamespace(status="stopped", messages=messages)
             messages.append({"role": "tool", "tool_call_id": c.id, "name": c.name, "content": text[:20_000]})
             prompt += count(text)
-            events.append({"kind": "result", "id": c.id, "content": text})
+            events.append({"kind": "result", "id": c.id, "name": c.name, "content": text, "error": bool(wrong)})
             seen.append((c.name, json.dumps(arguments, sort_keys=True), text))
         history.append(seen)
         if any(len(history) >= 3 * p and history[-p:] == history[-2 * p:-p] == history[-3 * p:-2 * p] for p in (1, 2, 3)):

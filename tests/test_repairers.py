@@ -56,15 +56,25 @@ def test_a_text_without_information_is_a_text_without_information():
 
 def test_what_a_text_offers_is_read():
     told = read(f"ERROR: unknown argument 'id'. You sent {{'id': 7}}. Did you mean 'order_id'? ship_order expects {json.dumps(SCHEMA)}")
-    assert told.schema == SCHEMA and told.near == "order_id" and set(told.words) == {"order_id", "id"} and "unknown" in told.hints
+    assert told.schema == SCHEMA and told.near == "order_id" and told.words == ["order_id", "id"] and "unknown" in told.hints
     assert read(f"ship_order expects {SCHEMA}").schema == SCHEMA        # Python's way of writing it is read, too
-    assert read("Available tools: get_order, ship_order.").words == ("get_order", "ship_order")
+    for listed in ("Available tools: get_order, ship_order.", "Tools: ['get_order', 'ship_order']", '{"tools": ["get_order", "ship_order"]}'):
+        assert read(listed).listed == ("get_order", "ship_order")
 
 
 def test_an_input_that_was_cut_does_not_hide_what_follows():
-    told = read('ERROR: wrong type. You sent {"boxes": "3", "note": "please plea... (9,000 characters). Available: a_b, c_d')
-    assert told.words == ("a_b", "c_d") and told.schema == {}
-    assert read('unknown argument \'id\': {"id": "A123').words == ("id",)
+    cut = 'ERROR: wrong type `boxes`. You sent {"boxes": "3", "note": "please plea'
+    for after in ("... (9,000 characters). ", ". It needs "):
+        assert read(f"{cut}{after}{json.dumps(SCHEMA)}").schema == SCHEMA
+    assert read(cut).schema == {}
+
+
+@pytest.mark.parametrize("write", [
+    lambda f: f"{f.what}. {f.expected}", lambda f: f"Bad call: {f.what.replace(chr(39), chr(96))}; you sent {f.shown[:30]}. {f.expected}",
+    lambda f: f"{f.what} ({f.expected})", lambda f: f"{f.expected}. That is what {f.what} means."])
+def test_the_information_counts_and_not_the_wording(write):
+    blind = [Repairer(one.kind, one.right, one.wrong, {}) for one in STAND_INS]
+    assert repaired(lambda call: (f := fault_of(call)) and write(f), blind, retries=100) == len(blind)
 
 
 def test_the_parts_of_an_error_text():

@@ -49,16 +49,18 @@ class Lab:
     """Controls over a pure function `view(**settings) -> Figure | HTML | (Figure, HTML)`.
 
     `controls` maps each of the function's arguments to a Slider, Step, Choice or Switch. `alt` says what the picture
-    shows: a text, or a function of the same settings, so that who cannot see it is told what has changed.
+    shows: a text, or a function of the same settings, so that who cannot see it is told what has changed. `still` names
+    the settings of the still, where they are not the first ones.
     """
 
-    def __init__(self, controls, view, *, title, alt):
+    def __init__(self, controls, view, *, title, alt, still=None):
         self.controls, self.view, self.title, self.alt = controls, view, title, alt
         self.inputs, rows = {}, []
         for name, control in controls.items():
             self.inputs[name], row = control.build()
             rows.append(row)
         self.defaults = self.settings()
+        self.still_at = {**self.defaults, **(still or {})}
         self._shown = None
         self._resetting = False
         self._picture, self._text = Picture(format="png"), widgets.HTML()
@@ -153,8 +155,8 @@ class Lab:
         return root
 
     def still(self):
-        """Return (data, metadata): the first settings for a page that has no kernel."""
-        drawing = self.draw(effort=9, **self.defaults)
+        """Return (data, metadata): what a page without a kernel shows, at the first settings or at those of `still=`."""
+        drawing = self.draw(effort=9, **self.still_at)
         said = ", ".join(f"{control.label.rstrip(':')} {self._spell(name)}" for name, control in self.controls.items())
         note = f"{self.title}: a still at {said}. Run the notebook to move the controls."
         html = drawing.html + _note(note, "agentkit-still")
@@ -163,10 +165,12 @@ class Lab:
 
     def _spell(self, name):
         widget = self.inputs[name]
+        value = self.still_at[name]
         if isinstance(self.controls[name], Switch):
-            return "on" if self.defaults[name] else "off"
-        value = self.defaults[name]
-        return widget.label if hasattr(widget, "label") else f"{value:g}" if isinstance(value, float) else f"{value:,}"
+            return "on" if value else "off"
+        if hasattr(widget, "label"):
+            return next(label for label, option in zip(widget._options_labels, widget._options_values) if option == value)
+        return f"{value:g}" if isinstance(value, float) else f"{value:,}"
 
     def _repr_mimebundle_(self, **_):
         data, metadata = self.still()

@@ -98,9 +98,10 @@ def _bars(calls) -> str:
     return f'<div><b>Tokens of each model call</b> <span style="color:{_QUIET}">({total:,} so far; blue is sent, orange is written)</span>{rows}</div>'
 
 
-def player(result, title: str, start: int | None = None):
-    """A lab that steps through a finished run, forward and back; on a static page it shows move `start` (the last one by default)."""
+def player(result, title: str):
+    """A lab that steps through a finished run, forward and back; on a page without a kernel it shows the last move."""
     from .lab import Lab, Step
     steps = moves(result.journal)
-    return Lab({"move": Step("Move", 1, len(steps), start or len(steps), "One move at a time, forward or back")},
-               lambda move: frame(steps, move), title=title, alt=lambda move: f"Move {move} of {len(steps)}: {steps[move - 1].actor}. {steps[move - 1].says}")
+    return Lab({"move": Step("Move", 1, len(steps), 1, "One move at a time, forward or back")},
+               lambda move: frame(steps, move), title=title, still={"move": len(steps)},
+               alt=lambda move: f"Move {move} of {len(steps)}: {steps[move - 1].actor}. {steps[move - 1].says}")

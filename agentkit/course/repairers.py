@@ -51,10 +51,16 @@ def _called(value) -> list:
 class Told:
     """What a repairer finds in an error text."""
 
-    words: tuple        # in quotes, in a list, or after "did you mean"; that one comes first
-    near: str | None
+    quoted: tuple       # words in quotes
+    listed: tuple       # words in a list
+    near: str | None    # the word after "did you mean"
     schema: dict        # the arguments of a correct call
     hints: frozenset    # of "unknown", "missing", "number", "format"
+    rest: str           # the text without lists, inputs and schemas
+
+    @property
+    def words(self) -> list:
+        return list(dict.fromkeys(([self.near] if self.near else []) + list(self.quoted + self.listed)))
 
 
 _HINTS = {"unknown": r"(?i)unknown|unexpected|no (such )?argument", "missing": r"(?i)missing|required|needs",
@@ -63,37 +69,45 @@ _HINTS = {"unknown": r"(?i)unknown|unexpected|no (such )?argument", "missing": r
 
 def read(text: str) -> Told:
     """The facts of an error text: quoted words, lists of names, a schema, and a few telling words."""
-    schema = {}
-    for found in _braces(text):
-        value = _literal(found)
-        if isinstance(value, dict) and value and all(isinstance(v, dict) for v in value.values()):
-            schema = value
-        text = text.replace(found, " ")
-    near = re.search(r"(?i)mean\W{1,3}(\w+)", text)
-    listed = [w for run in re.findall(r"(?:: |one of |are )(\w+(?:, (?:or )?\w+)+)", text) for w in re.split(r", (?:or )?", run)]
-    quoted = re.findall(r"(?<!\w)['\"`]([^'\"`\n]{1,40})['\"`]", text)
-    words = dict.fromkeys([near[1]] if near else []) | dict.fromkeys(quoted + listed)
-    return Told(tuple(words), near and near[1], schema, frozenset(h for h, cue in _HINTS.items() if re.search(cue, text)))
+    rest, schema, listed, i = text, {}, [], 0
+    while i < len(text):        # JSON, or what Python prints for it, wherever it starts; a piece that was cut is no JSON
+        end, value = _value(text, i) if text[i] in "{[" else (0, None)
+        if end:
+            found, names = _facts(value)
+            schema, listed = found or schema, listed + names
+            rest = rest[:i] + " " * (end - i) + rest[end:]
+        i = end or i + 1
+    near = re.search(r"(?i)mean\W{1,3}(\w+)", rest)
+    runs = re.findall(r"(?:: |one of |are )(\w+(?:, (?:or )?\w+)+)", rest)
+    listed += [w for run in runs for w in re.split(r", (?:or )?", run)]
+    quoted = re.findall(r"(?<!\w)['\"`]([^'\"`\n]{1,40})['\"`]", rest)
+    return Told(tuple(quoted), tuple(listed), near and near[1], schema,
+                frozenset(h for h, cue in _HINTS.items() if re.search(cue, rest)), rest)
 
 
-def _braces(text: str) -> list[str]:
-    """What stands in outermost braces; a piece that was cut ends at its dots, or where the text ends."""
-    pieces, start, depth = [], 0, 0
-    for i, char in enumerate(text):
-        if char == "{":
-            start, depth = (start, depth + 1) if depth else (i, 1)
-        elif depth and (char == "}" or text.startswith("...", i)):
-            depth = depth - 1 if char == "}" else 0
-            pieces += [] if depth else [text[start:i + 1]]
-    return pieces + ([text[start:]] if depth else [])
-
-
-def _literal(text: str):
-    for parse in (json.loads, ast.literal_eval):
+def _value(text: str, start: int):
+    """(end, value) of the literal that starts here, or (0, None)."""
+    depth = 0
+    for end in range(start, len(text)):
+        depth += (text[end] in "{[") - (text[end] in "}]")
+        if not depth:
+            break
+    for parse in () if depth else (json.loads, ast.literal_eval):
         try:
-            return parse(text)
-        except (ValueError, SyntaxError):
+            return end + 1, parse(text[start:end + 1])
+        except (ValueError, SyntaxError, TypeError):
             pass
+    return 0, None
+
+
+def _facts(value):
+    """(the schema, the listed names) that stand in a value."""
+    if isinstance(value, dict) and value and all(isinstance(v, dict) for v in value.values()):
+        return value, []
+    if isinstance(value, list):
+        return {}, [v for v in value if isinstance(v, str)]
+    inner = [_facts(v) for v in value.values()] if isinstance(value, dict) else []
+    return next((s for s, _ in inner if s), {}), [n for _, names in inner for n in names]
 
 
 @dataclass(frozen=True)
@@ -108,38 +122,31 @@ class Repairer:
     def repairs(self, text: str) -> list[dict]:
         """The calls it tries after reading this error text, in order."""
         told = read(text)
-        place = self.place(told)
-        if place is None:       # no idea where: everything it can think of, everywhere
-            edits = [(p, guess) for p, guesses in self.guesses.items() for guess in guesses]
-            random.Random(json.dumps(self.wrong)).shuffle(edits)
-        else:
-            edits = [(place, fix) for fix in self.fixes(place, told) or self.guesses.get(place, ())]
+        places = self.places(told)
+        edits = [(place, fix) for place in places for fix in self.fixes(place, told)]
+        if not edits:           # nothing is offered: its own guesses, and where it has no idea where, all of them
+            edits = [(place, g) for place, guesses in self.guesses.items() if place in places[:1] or not places for g in guesses]
+            if not places:
+                random.Random(json.dumps(self.wrong)).shuffle(edits)
         calls = [self.edited(*edit) for edit in edits]
         return [c for i, c in enumerate(calls) if c != self.wrong and c not in calls[:i]]
 
-    def place(self, told: Told):
-        """Where the text says that the mistake is; None when it does not."""
-        args = self.wrong["args"]
-        for a in args:
-            if a in told.words:
-                renamed = a not in told.schema if told.schema else told.hints & {"unknown", "missing"}
-                return ("name" if renamed else "value", a)
-        for a, value in args.items():
-            if value in told.words:
-                return ("value", a)
-        if self.wrong["tool"] in told.words:
-            return "tool"
-        if "missing" in told.hints and self.fixes("missing", told):
-            return "missing"
-        for a in args:          # it can lay its call beside a schema
-            if told.schema and a not in told.schema:
-                return ("name", a)
-            if told.schema and self.right["args"][a] != args[a] and self.fixes(("value", a), told):
-                return ("value", a)
-        if told.schema:
-            return "missing"
-        numbers = [a for a in args if isinstance(self.right["args"].get(a), int) and not isinstance(args[a], int)]
-        return ("value", numbers[0]) if numbers and "number" in told.hints else None
+    def places(self, told: Told) -> list:
+        """Where the mistake may be, likeliest first: what the text quotes, what differs from its schema, what it mentions."""
+        args, wants, schema = self.wrong["args"], self.right["args"], told.schema
+        renamed = told.hints & {"unknown", "missing"}
+        name_or_value = {a: ("name" if (a not in schema if schema else renamed) else "value", a) for a in args}
+        found = [name_or_value[a] for a in args if a in told.quoted]
+        found += [("value", a) for a, value in args.items() if value in told.quoted]
+        found += ["missing"] if "missing" in told.hints and self.fixes("missing", told) else []
+        found += ["tool"] if self.wrong["tool"] in told.quoted else []
+        if schema:
+            found += [("name", a) for a in args if a not in schema] + [("value", a) for a in args if a in schema] + ["missing"]
+        if "number" in told.hints:
+            found += [("value", a) for a in args if isinstance(wants.get(a), int) and wants[a] != args[a]]
+        if not found:
+            found = [name_or_value.get(w, "tool") for w in (*args, self.wrong["tool"]) if re.search(rf"\b{w}\b", told.rest)]
+        return list(dict.fromkeys(found))
 
     def fixes(self, place, told: Told) -> list:
         """What the text offers for this place, likeliest first."""
@@ -151,18 +158,18 @@ class Repairer:
             return [w for w in dict.fromkeys(new + list(told.schema)) if w in wants and w not in args]
         what, a = place
         if what == "name":
-            return self.ordered(dict.fromkeys(new + [w for w in told.schema if w not in args]), a, told)
+            return self.ordered({*new, *(w for w in told.schema if w not in args)}, a, told)
         shown = told.schema.get(a, {})
-        told_of = (wants[a] in told.words or wants[a] in shown.get("enum", ()) or isinstance(wants[a], int) and
-                   ("number" in told.hints or shown.get("type") == "integer") or wants[a] in ORDERS and
-                   ("format" in told.hints or "such as" in shown.get("description", "")))
-        return [wants[a]] if told_of else []
+        known = (wants.get(a) in told.words or wants.get(a) in shown.get("enum", ()) or isinstance(wants.get(a), int) and
+                 ("number" in told.hints or shown.get("type") == "integer") or wants.get(a) in ORDERS and
+                 ("format" in told.hints or "such as" in shown.get("description", "")))
+        return [wants[a]] if known else []
 
     def ordered(self, words, old, told):
-        """The word that was offered first, then those that share a part with the old one, then the rest, by chance."""
+        """The word that was offered first, then those of the schema, those that share a part with the old one, the rest by chance."""
         words = sorted(w for w in words if re.fullmatch(r"\w+", w))
         random.Random(json.dumps(self.wrong)).shuffle(words)
-        return sorted(words, key=lambda w: (w != told.near, not set(w.split("_")) & set(old.split("_"))))
+        return sorted(words, key=lambda w: (w != told.near, bool(told.schema) and w not in told.schema, not {*w.split("_")} & {*old.split("_")}))
 
     def edited(self, place, new) -> dict:
         """The first call with one thing changed."""

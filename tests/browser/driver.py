@@ -31,8 +31,6 @@ READY = """() => {
 ALL_DONE = """[...document.querySelectorAll('.jp-CodeCell')].every(cell =>
     /\\d/.test(cell.querySelector('.jp-InputPrompt').textContent) || !cell.querySelector('.cm-content').textContent.trim())"""
 FAILED = "[data-mime-type$='jupyter.stderr'], [data-mime-type$='jupyter.error'], .jupyter-widgets-error-widget, .agentkit-lab-error"
-
-
 STILL = 'class=\\"agentkit-still\\"'  # stands below the still of every lab
 
 

@@ -126,7 +126,7 @@ def _lookup_unknown(registry, name, offer, because):
 
 
 def _lookup_cases(rng):
-    thing = rng.choice(["order", "parcel", "invoice"])
+    thing = rng.choice(["order", "parcel", "ticket"])
     registry = {f"get_{thing}": _tool("Look it up.", id="string"), f"refund_{thing}": _tool("Pay it back.", id="string"),
                 "calculator": _tool("Work it out.", expression="string")}
     return [

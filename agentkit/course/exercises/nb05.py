@@ -154,7 +154,7 @@ def _text_case(one, args=None):
             return "a text"
         if len(result) > _LONGEST:
             return f"at most {_LONGEST:,} characters, not {len(result):,}"
-        plan = one.repairs(result)[:6]
+        plan = one.repairs(result)
         if one.right in plan:
             return None
         tried = f"its next call was {json.dumps(plan[0])}" if plan else "it found nothing in your text to act on and gave up"
@@ -215,7 +215,7 @@ EXERCISES = [
                  "Your text does not even name what was wrong, so the stand-in does not know where to look.",
                  when=lambda result, args: isinstance(result, str) and args[0]["where"] not in result),
             Trap("def error_text(problem):\n    return f\"ERROR: {problem['what']} '{problem['where']}'\"\n",
-                 "Your text says what was wrong, but not what a correct call looks like. Without that the stand-in can only guess.",
+                 "Your text says what was wrong, but not, for this mistake, what a correct call looks like. Without that one can only guess.",
                  when=lambda result, args: isinstance(result, str) and args[0]["where"] in result),
         ],
         after="What was wrong, the input within bounds, what a correct call looks like: seven stand-ins out of seven."),

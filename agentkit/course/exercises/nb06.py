@@ -296,7 +296,8 @@ EXERCISES = [
         id="06-4", title="What would you set, and why?", difficulty=3, minutes=8, name="my_limits", value=True,
         stub="my_limits = ...      # Limits(max_steps=..., max_tool_calls=..., ...)\n", setup="from agentkit import Limits\n",
         solution="# Twice a good run, or a good run and a half, rounded. A good run makes 5 tool calls, one with trouble 7.\n"
-                 "my_limits = Limits(max_steps=12, max_tool_calls=10, budget_tokens=25_000, budget_usd=0.12, max_seconds=90, max_errors=4)\n",
+                 "my_limits = Limits(max_steps=12, max_tool_calls=10, budget_tokens=25_000,\n"
+                 "                   budget_usd=0.12, max_seconds=90, max_errors=4)\n",
         cases=_choice_cases, seconds=8,
         task="Set `my_limits` for the task sheet below. Your limits are tried on two good runs, which must finish, and on four bad ones, which must be stopped in time.",
         hints=["Go through the sheet line by line: which limit guards it, what does a good run with trouble need, what may a bad run use?",

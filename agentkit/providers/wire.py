@@ -1,0 +1,248 @@
+"""What the adapters share: the official client, a history that is translated by what is new, and one kind of error."""
+
+from __future__ import annotations
+
+import importlib
+import ipaddress
+import json
+import os
+import re
+import threading
+from collections.abc import Callable, Iterable, Iterator
+from email.utils import parsedate_to_datetime
+from time import time
+from urllib.parse import urlsplit
+
+from ..messages import Reply, strict_json
+from ..streaming import Assembler
+
+
+class ProviderError(Exception):
+    """A provider refused or failed. `status` is the HTTP status, None where no answer came; `retry_after` is the wait it asked for, in seconds."""
+
+    def __init__(self, message: str, status: int | None = None, retry_after: float | None = None):
+        super().__init__(message)
+        self.status, self.retry_after = status, retry_after
+
+
+class ProviderTimeout(ProviderError, TimeoutError):
+    """No answer in time."""
+
+
+class ProviderUnreachable(ProviderError, ConnectionError):
+    """No connection, or one that broke off."""
+
+
+class Provider:
+    """A model behind an HTTP API. A subclass says how a message, the fields and the answer of its API look.
+
+    The official clients rebuild every message of a request on every call, which costs more with every step of a run.
+    `client.post(content=...)` is their way to send a body that is ready, with their authentication and connections, so
+    here each message is translated and encoded once, and the answer comes back as plain dicts.
+    """
+
+    package = client_class = key = path = history_field = ""
+    merges_users = False
+
+    def __init__(self, model: str, base_url: str | None = None, client=None, stream: bool = False, max_tokens: int | None = None,
+                 timeout: float = 600.0, **options):
+        if not isinstance(model, str) or not model.strip():
+            raise ValueError(f"{type(self).__name__} needs the name of a model, as the provider spells it, not {model!r}")
+        self.name, self.streams, self.max_tokens, self.timeout, self.options = model, stream, max_tokens, timeout, options
+        self.client = self._connect(base_url) if client is None else client
+        self.history = _PerThread(lambda: History(self.translate, self.merges_users))
+
+    def __call__(self, messages: list[dict], tools: list[dict] = ()) -> Reply:
+        whole = Assembler()
+        for piece in self.stream(messages, tools) if self.streams else self.whole(self._post(self.body(messages, tools), False)):
+            whole.add(piece)
+        return whole.reply()
+
+    def stream(self, messages: list[dict], tools: list[dict] = ()) -> Iterator[dict]:
+        """The reply in pieces, as they come. Raises ProviderError where the stream ends before the reply does."""
+        ended = False
+        for piece in self.pieces(self._events(self.body(messages, tools, stream=True))):
+            ended = ended or bool(piece.get("finish_reason"))
+            yield piece
+        if not ended:
+            raise ProviderUnreachable("the stream ended before the reply was whole")
+
+    # ---- what a subclass says ----
+
+    def translate(self, message: dict) -> Iterable[dict]:
+        """What one message of the list is in this API."""
+        raise NotImplementedError
+
+    def fields(self, messages: list[dict], tools: list[dict], stream: bool) -> dict:
+        """The body of a request without the history."""
+        raise NotImplementedError
+
+    def whole(self, response: dict) -> Iterable[dict]:
+        """An answer that is not streamed, as pieces."""
+        raise NotImplementedError
+
+    def pieces(self, events: Iterable[dict]) -> Iterable[dict]:
+        """The events of a stream, as pieces."""
+        raise NotImplementedError
+
+    # ---- the wire ----
+
+    def body(self, messages: list[dict], tools: list[dict] = (), stream: bool = False) -> bytes:
+        """A request, ready to send. An option of None leaves a field out."""
+        fields = {**self.fields(messages, tools, stream), **self.options}
+        head = encode({k: v for k, v in fields.items() if v is not None})
+        text = f'{head[:-1]}, {encode(self.history.value.update(messages), self.history_field)}}}'
+        return text.encode("utf-8", "replace")      # half of a surrogate pair cannot be sent
+
+    def _connect(self, base_url):
+        sdk = self._sdk()
+        local = on_this_machine(base_url or os.environ.get(self.key.replace("API_KEY", "BASE_URL")))
+        secret = "none" if local else os.environ.get(self.key, "").strip()     # a key is for its provider alone
+        if not secret:
+            raise RuntimeError(f"{self.key} is not set: set it in the environment that Python starts in (a key stands in no code and no "
+                               "notebook), or pass the base_url= of a server on this machine, which needs none")
+        # Retries belong to the harness, which counts them; a proxy has no business with this machine.
+        direct = {"http_client": sdk.DefaultHttpxClient(trust_env=False)} if local else {}
+        return getattr(sdk, self.client_class)(api_key=secret, base_url=base_url, max_retries=0, timeout=self.timeout, **direct)
+
+    def _sdk(self):
+        try:
+            return importlib.import_module(self.package)
+        except ImportError:
+            raise ImportError(f"{type(self).__name__} needs the official client: pip install {self.package}") from None
+
+    def _post(self, body: bytes, stream: bool):
+        options = {"headers": {"Content-Type": "application/json"}, "timeout": self.timeout}
+        more = {"stream": True, "stream_cls": self._sdk().Stream[object]} if stream else {}
+        try:
+            found = self.client.post(self.path, cast_to=object, content=body, options=options, **more)
+        except Exception as error:
+            raise as_provider_error(error) from error
+        if not stream and not isinstance(found, dict):
+            raise ProviderError(f"the answer is no JSON object: {found!r:.200}")
+        return found
+
+    def _events(self, body: bytes) -> Iterator[dict]:
+        stream = self._post(body, True)
+        try:
+            for event in stream:
+                if isinstance(event, dict):
+                    yield event
+        except GeneratorExit:
+            raise
+        except Exception as error:
+            raise as_provider_error(error) from error
+        finally:
+            stream.close()
+
+
+class History:
+    """A message list as a provider wants it. A list that has grown is translated by what is new; one that was changed, whole."""
+
+    def __init__(self, translate: Callable[[dict], Iterable[dict]], merges_users: bool = False):
+        self._translate, self._merges_users = translate, merges_users
+        self._known: list[dict] = []        # copies, so that a message changed in place is seen
+        self._closed: list[str] = []        # encoded items
+        self._last: dict | None = None      # an item that may still take in what follows
+
+    def update(self, messages: list[dict]) -> Encoded:
+        """The items of the list, encoded."""
+        if self._known != messages[:len(self._known)]:
+            self._known, self._closed, self._last = [], [], None
+        for message in messages[len(self._known):]:
+            for item in self._translate(message):
+                if self._merges_users and self._last and item["role"] == self._last["role"] == "user":
+                    self._last["content"] += item["content"]
+                else:
+                    self._closed += [encode(self._last)] if self._last else []
+                    self._last = item
+            self._known.append(dict(message))
+        return Encoded(self._closed + ([encode(self._last)] if self._last else []))
+
+
+class Encoded(list):
+    """A list whose items are JSON already."""
+
+
+class _PerThread(threading.local):
+    """A value of its own for each thread, so that runs side by side do not take turns with one history."""
+
+    def __init__(self, make):
+        self.value = make()
+
+
+def encode(value, field: str | None = None) -> str:
+    """JSON in the fewest characters; with a field name, as a member of an object."""
+    text = f"[{','.join(value)}]" if isinstance(value, Encoded) else json.dumps(value, ensure_ascii=False, separators=(",", ":"))
+    return text if field is None else f'"{field}":{text}'
+
+
+def arrange(shape: list[dict] | None, text: dict | None, calls: list[dict]) -> list[dict]:
+    """The parts of an assistant message in the order the provider sent them.
+
+    `shape` has what the message list has no place for, whole, and stubs where the text and the calls stood.
+    """
+    found, calls = [], list(calls)
+    for part in shape or ():
+        if part.get("type") in ("text", "message"):
+            found += [{**part, **text}] if text else []
+            text = None
+        elif part.get("type") in ("tool_use", "function_call"):
+            found += [calls.pop(0)] if calls else []
+        else:
+            found.append(part)
+    return found + ([text] if text else []) + calls
+
+
+def as_provider_error(error: Exception) -> Exception:
+    """What a client raised, as a ProviderError; a mistake of the programmer's stays as it is."""
+    kinds = {c.__name__ for c in type(error).__mro__}      # by name: clients change the HTTP library under them
+    status, response = getattr(error, "status_code", None), getattr(error, "response", None)
+    if kinds & {"TimeoutException", "APITimeoutError"}:
+        return ProviderTimeout(f"no answer in time ({type(error).__name__})")
+    if kinds & {"TransportError", "APIConnectionError"}:
+        return ProviderUnreachable(f"the connection failed ({error.__cause__ or error})")
+    if "JSONDecodeError" in kinds:
+        return ProviderError(f"the answer is not JSON ({error})")
+    if "APIError" not in kinds:
+        return error
+    body = getattr(error, "body", None)
+    inner = body.get("error", body) if isinstance(body, dict) else {}
+    said = inner.get("message") if isinstance(inner, dict) else None
+    return ProviderError(f"{status or 'error'}: {said or error}", status, _wait(getattr(response, "headers", None) or {}))
+
+
+def _wait(headers) -> float | None:
+    """Retry-After in seconds: a number or a date."""
+    said = headers.get("retry-after")
+    try:
+        return max(0.0, float(said))
+    except (TypeError, ValueError):
+        pass
+    try:
+        return max(0.0, parsedate_to_datetime(said).timestamp() - time())
+    except (TypeError, ValueError):
+        return None
+
+
+def on_this_machine(url: str | None) -> bool:
+    """True for the loopback address, which is nobody else's machine."""
+    host = urlsplit(url or "").hostname or ""
+    try:
+        return host == "localhost" or ipaddress.ip_address(host).is_loopback
+    except ValueError:
+        return False
+
+
+def wire_name(name: str) -> str:
+    """A tool name that a provider takes; a model may have asked for one that it does not."""
+    return re.sub(r"[^A-Za-z0-9_-]", "_", name)[:64] or "_"
+
+
+def object_or_wrapped(arguments: str) -> dict:
+    """Arguments as the object that an API wants; a text that is none is shown to the model inside of one."""
+    try:
+        parsed = strict_json(arguments)
+    except (ValueError, RecursionError):
+        parsed = None
+    return parsed if isinstance(parsed, dict) else {"INVALID_JSON": arguments}
