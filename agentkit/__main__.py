@@ -1,12 +1,14 @@
-"""The door to the course: python3 -m agentkit lab | test | demo | doctor. It runs before anything is installed, so it is
+"""The door to the course: python3 -m agentkit lab | test | demo | serve | doctor. It runs before anything is installed, so it is
 standard library only, and it parses on Python 3.6 so that an old Python is told what to do instead of a syntax error."""
 
 import argparse
+import json
 import os
 import signal
 import subprocess
 import sys
 import tempfile
+import time
 from pathlib import Path
 
 if not __package__:     # started as a file: this folder must not be a place to import from, its parent must
@@ -28,6 +30,9 @@ def parser():
     lab.add_argument("--no-browser", action="store_true", help="print the address instead of opening a browser")
     commands.add_parser("test", help="set up if needed, then run every test and every notebook (further options go to pytest)")
     commands.add_parser("demo", help="print one full run of an agent; needs nothing installed")
+    serving = commands.add_parser("serve", help="put a scripted model behind an address of this machine, as providers do; needs nothing installed")
+    serving.add_argument("--port", type=port, default=0, help="its port; without it any free one")
+    serving.add_argument("--script", default="demo", metavar="FILE", help="a JSON list of replies, or demo (the order model of the notebooks)")
     check = commands.add_parser("doctor", help="say what is wrong with this machine and what to do")
     for command in (lab, check):
         command.add_argument("--port", type=port, help="JupyterLab's port; without it the first free one from %d on" % doctor.FIRST_PORT)
@@ -102,6 +107,28 @@ def demo(args, rest):
     return show() or 0
 
 
+def serve(args, rest):
+    """The scripted model behind HTTP until Ctrl-C."""
+    doctor.require(doctor.check_python(sys.version_info))
+    from agentkit.providers import server
+    if args.script == "demo":
+        from agentkit.course import shop
+        running = server.serve([shop.order_model], args.port, repeat=True)
+    else:
+        try:
+            entries = server.entries_of(json.loads(Path(args.script).read_text(encoding="utf-8")))
+        except ValueError as e:
+            raise Problem("%s: %s" % (args.script, e))
+        running = server.serve(entries, args.port)
+    with running:
+        print("A scripted model answers at %s until you press Ctrl-C. It speaks, streamed too:" % running.url)
+        for path in ("/v1/chat/completions", "/v1/responses", "/v1/messages"):
+            print("    POST %s%s" % (running.url, path))
+        print('In Python: OpenAIChat("scripted", base_url="%s"), from agentkit.providers' % running.url, flush=True)
+        while True:
+            time.sleep(3600)
+
+
 def diagnose(args, rest):
     """One line for each finding; the exit code says whether all is well."""
     findings = []
@@ -158,7 +185,7 @@ def main(argv=None):
     if rest and args.command not in ("lab", "test", "refresh"):
         parser().error("%s does not take %s" % (args.command, " ".join(rest)))
     try:
-        return {"lab": lab, "test": test, "demo": demo, "doctor": diagnose, "setup": setup, "refresh": refresh}[args.command](args, rest)
+        return {"lab": lab, "test": test, "demo": demo, "serve": serve, "doctor": diagnose, "setup": setup, "refresh": refresh}[args.command](args, rest)
     except KeyboardInterrupt:
         return complain("Stopped. Start the same command again to go on.", code=130)
     except Problem as e:

@@ -5,11 +5,12 @@ from __future__ import annotations
 import inspect
 import json
 import re
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import replace
 from typing import Protocol
 
 from .messages import Reply, ToolCall, check_messages, strict_json
+from .streaming import deltas
 
 
 class Model(Protocol):
@@ -52,6 +53,10 @@ class ScriptedModel:
         if callable(entry) and not isinstance(entry, type):
             entry = entry(messages, tools) if _wants_tools(entry) else entry(messages)
         return as_reply(entry)
+
+    def stream(self, messages: list[dict], tools: list[dict] = ()) -> Iterator[dict]:
+        """The same reply in pieces, as a provider streams it; streaming.assemble() puts them together again."""
+        return deltas(self(messages, tools))
 
     def _check(self, messages):
         """Only the new part of a list that has grown; another list is read whole."""

@@ -100,9 +100,12 @@ class Meter:
 
     def _of(self, text: str) -> int:
         try:
-            return self._count(text)
+            tokens = self._count(text)
         except Exception:       # a text that a counter cannot take must not end a run
             return rough_tokens(text)
+        if not isinstance(tokens, int) or tokens < 0:
+            raise TypeError(f"count_tokens must return a whole number of at least 0, not {tokens!r:.80}")
+        return tokens
 
     def usage(self, reply: Reply, prompt: int, written: int) -> Usage:
         """The usage of one reply: as reported, or estimated and marked so. A report of nothing at all is no report."""

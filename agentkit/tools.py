@@ -154,7 +154,7 @@ class Registry:
         """The tool and the parsed arguments of a call that may run. Raises Refused, with the text for the model."""
         tool = self._tools.get(clean(name)) if isinstance(name, str) else None
         if tool is None:
-            near = _nearest(to_text(name), self._tools)
+            near = _nearest(to_text(name), self._tools, 0.8)     # a misspelling only: tools share endings, and refund_order is no find_order
             raise Refused(f"there is no tool {show(name)}." + (f" Did you mean {near}?" if near else "")
                           + f" Available tools: {', '.join(self._tools) or 'none'}.")
         parsed = parse_arguments(arguments, tool)
@@ -255,9 +255,9 @@ def _is_error(value) -> bool:
         return True
 
 
-def _nearest(word: str, known: Iterable[str]) -> str | None:
+def _nearest(word: str, known: Iterable[str], alike: float = 0.6) -> str | None:
     """The known word that was probably meant."""
-    return next(iter(difflib.get_close_matches(word[:_SHOWN], known, 1)), None)
+    return next(iter(difflib.get_close_matches(word[:_SHOWN], known, 1, alike)), None)
 
 
 def _depth(value) -> int:

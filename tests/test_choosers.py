@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from agentkit import tool
-from agentkit.course.choosers import HABITS, REQUESTS, Reader, chance, outcome, wilson, words
+from agentkit.course.choosers import HABITS, MISNAMED, REQUESTS, Reader, chance, outcome, wilson, words
 
 WHEN = {
     "get_order": "Look up one order. Use it for every question about an order: where it is, if it was sent, when it arrives, what was bought.",
@@ -105,6 +105,21 @@ def test_a_bare_error_leaves_guessing_and_no_guess_is_made_twice():
         for _ in range(5):
             tried.append(Reader(k).mend("ERROR: 400 Bad Request", tried))
         assert len(set(tried)) == 6
+
+
+LIST = " Available tools: get_order, refund_order, cancel_order, calculator."
+
+
+def test_an_offer_is_taken_literally_and_a_list_only_where_something_fits():
+    reader = Reader(3, noise=0)
+    assert reader.rename("remove_order", "ERROR: there is no tool 'remove_order'. Did you mean refund_order?" + LIST, 0) == "refund_order"
+    assert reader.rename("remove_order", "ERROR: there is no tool 'remove_order'." + LIST, 0) is None
+    assert reader.rename("getOrder", "ERROR: there is no tool 'getOrder'." + LIST, 0) == "get_order"
+    assert reader.rename("delete_order", "ERROR: 404", 0).endswith("_order")
+
+
+def test_half_of_the_wrong_names_mean_no_tool():
+    assert [meant for _, meant in MISNAMED].count(None) * 2 == len(MISNAMED) == len({name for name, _ in MISNAMED})
 
 
 @given(st.integers(1, 10_000).flatmap(lambda of: st.tuples(st.integers(0, of), st.just(of))))

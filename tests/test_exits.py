@@ -49,6 +49,12 @@ def test_no_limit_alone_replaces_the_others(name, column):
         assert text == "6.0x calls"
 
 
+def test_what_is_never_called_is_never_repeated():
+    assert observe("silent", ALLOWED).repeats == 0
+    assert observe("wandering", only(max_steps=4)).repeats == 1
+    assert observe("circling", only(max_steps=8)).repeats == 2
+
+
 def test_a_stronger_limit_cuts_off_good_runs():
     assert exits.verdict("good", observe("good", only(max_steps=3)), ALLOWED) == "cut off"
 

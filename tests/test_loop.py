@@ -266,6 +266,8 @@ MISTAKES = {
     "no task": (dict(task=""), "the task must be a text that says something"), "a blank task": (dict(task=" \n"), "the task must be"),
     "a task that is no text": (dict(task=["go"]), "the task must be"), "no model": (dict(model="gpt"), "a model is a function"),
     "no limits": (dict(limits={"max_steps": 5}), "limits takes Limits"), "a system that is no text": (dict(system=None), "system takes a text"),
+    "a counter that counts in halves": (dict(count_tokens=lambda text: 0.5), "count_tokens must return a whole number"),
+    "a counter of nothing": (dict(count_tokens=lambda text: None, tools=[]), "count_tokens must return a whole number"),
     "a bare function": (dict(tools=[len]), "put @tool above the function"), "one name twice": (dict(tools=[add, add]), "two tools are called 'add'"),
     "a broken schema": (dict(tools=[Tool("x", "", {"type": "nonsense"}, len)]), "not valid JSON schema"),
     "a journal that was used": (dict(journal=run(ScriptedModel(["x"]), [], "go").journal), "already holds a run")}

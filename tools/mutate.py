@@ -16,6 +16,11 @@ import tempfile
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
+try:
+    import resource
+except ImportError:     # Windows
+    resource = None
+
 ROOT = Path(__file__).resolve().parent.parent
 TESTS = ["messages", "limits", "loop", "tools", "models", "tokens", "articles", "cases", "import", "mini", "properties"]
 
@@ -149,15 +154,22 @@ def caught_by(name: str | None) -> str | None:
         return f"NOT APPLIED: the text stands {found} times in {module}.py"
     with tempfile.TemporaryDirectory(prefix="agentkit-mutant-") as folder:
         broken_copy(Path(folder), module, old, new)
-        command = [sys.executable, "-m", "pytest", "-x", "-q", "-p", "no:cacheprovider", "--tb=no", *(f"tests/test_{t}.py" for t in TESTS)]
-        try:
-            done = subprocess.run(command, cwd=folder, capture_output=True, text=True, timeout=600, env={**os.environ, "PYTHONPATH": folder, "PYTHONDONTWRITEBYTECODE": "1"})
-        except subprocess.TimeoutExpired:
-            return "(the tests do not end)"
+        # A loop that has lost an exit does not end, and its list grows: a test has a minute and 4 GB.
+        command = [sys.executable, "-m", "pytest", "-x", "-q", "-p", "no:cacheprovider", "--tb=no", "-o", "faulthandler_timeout=60",
+                   "-o", "faulthandler_exit_on_timeout=true", *(f"tests/test_{t}.py" for t in TESTS)]
+        done = subprocess.run(command, cwd=folder, capture_output=True, text=True, preexec_fn=at_most_4_gb if resource else None,
+                              env={**os.environ, "PYTHONPATH": folder, "PYTHONDONTWRITEBYTECODE": "1"})
     if done.returncode == 0:
         return None
     failed = re.search(r"^(?:FAILED|ERROR) tests/(.+?)(?: - .*)?$", done.stdout, re.MULTILINE)
+    endless = re.search(r"^Timeout.*?/tests/(test_\w+\.py)\", line \d+ in (test_\w+)", done.stderr, re.MULTILINE | re.DOTALL)
+    if endless:
+        return f"{endless[1]}::{endless[2]} (does not end)"
     return failed[1] if failed else "NOT APPLIED: pytest failed without a test: " + (done.stdout + done.stderr).strip()[-300:]
+
+
+def at_most_4_gb():
+    resource.setrlimit(resource.RLIMIT_AS, (4 * 2 ** 30, 4 * 2 ** 30))
 
 
 def main() -> int:

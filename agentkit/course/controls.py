@@ -1,7 +1,7 @@
 """The controls of a lab: plain values that say what a setting is, and `build()` the widget for it.
 
 `build()` returns (the widget that has the value, the widget to show); `samples()` a few values worth trying. A control
-with `buttons` needs room and gets a row of its own.
+that is `wide` gets a row of its own.
 """
 
 from dataclasses import dataclass
@@ -41,7 +41,7 @@ class Step:
     high: int
     default: int = None
     help: str = ""
-    buttons = True
+    wide = True
 
     def build(self):
         start = self.low if self.default is None else self.default
@@ -73,6 +73,10 @@ class Choice:
     default: object = None
     help: str = ""
     buttons: bool = False
+
+    @property
+    def wide(self):
+        return self.buttons or max(len(str(option)) for option in self.options) > 26
 
     def build(self):
         kind = widgets.ToggleButtons if self.buttons else widgets.Dropdown

@@ -143,6 +143,8 @@ def lab_view(**settings):
             looks = {**line(i), "linewidth": 3.2 if fired else 1.6, "clip_on": False}
             ax.plot((1.05, 1.11, 1.17), (y, y, y), transform=ax.transAxes, markevery=[1], **looks)
             ax.plot(range(used.steps + 1), [min(1.96, n / limit if limit else 1.96 * (n > 0)) for n in used.course[field]], markevery=[-1], **looks)
+    if all(settings[key] == NO_LIMIT for key, *_ in RACE):
+        ax.text(PLUG / 2, 0.5, "no limit is set", ha="center", va="center", color=QUIET)
     ax.set(xlim=(0, PLUG), ylim=(0, 2), yticks=(0, 0.5, 1, 1.5, 2), yticklabels=("0", "half", "all of it", "1.5x", "2x"))
     said = escape(used.report)
     return fig, (f"<p><b>{used.status}</b> at step {used.steps}: {used.calls:,} tool calls, {used.tokens:,} tokens, {used.usd:.4f} USD, "
@@ -154,6 +156,7 @@ def lab_controls() -> dict:
     return {
         "who": Choice("Stand-in", {f"{name}: {s.does}": name for name, s in STAND_INS.items()}, "hungry", "Which model runs"),
         "check": Choice("Budget is asked", CHECKS, CHECKS[0], f"Before the call needs a token counter; the reserve is {RESERVE:,} tokens"),
+        "price": Slider("USD per million", 1, 75, 15, 1, "Price of output, in USD per million tokens; input costs a fifth"),
         "max_steps": Scale("Steps", (0, 1, 2, 3, 4, 6, 8, 10, 12, 15, 20, 25, NO_LIMIT), 10, "Model calls"),
         "max_tool_calls": Scale("Tool calls", (0, 1, 2, 3, 5, 10, 20, 50, 100, NO_LIMIT), 20, "Tool calls in the whole run"),
         "budget_tokens": Scale("Tokens", (0, 500, 1_000, 2_000, 5_000, 10_000, 20_000, 50_000, 100_000, NO_LIMIT), 20_000, "Input and output"),
@@ -161,5 +164,4 @@ def lab_controls() -> dict:
         "max_seconds": Scale("Seconds", (0, 5, 10, 20, 30, 60, 120, 300, NO_LIMIT), 60, "On the injected clock"),
         "max_repeats": Scale("Same again", (0, 1, 2, 3, 4, 5, NO_LIMIT), 3, "The same call with the same result, this many times"),
         "max_errors": Scale("Tool errors", (0, 1, 2, 3, 4, 6, 8, NO_LIMIT), 4, "Failed tool calls in the whole run"),
-        "price": Slider("USD per million", 1, 75, 15, 1, "Price of output, in USD per million tokens; input costs a fifth"),
     }

@@ -109,17 +109,17 @@ class StandIn:
 STAND_INS = {
     "good": StandIn("one wrong call, then the answer", shop.order_model, True),
     "clumsy": StandIn("three wrong calls, then the answer", clumsy(3), True),
-    "stuck": StandIn("the same search for ever, spelled in two ways", _stuck),
+    "stuck": StandIn("the same search, spelled in two ways", _stuck),
     "circling": StandIn("three orders in turn, for ever", _each_turn(
         lambda n: Reply(tool_calls=call("get_order", order_id=("A123", "B456", "C789")[n % 3])))),
     "wandering": StandIn("another search every time", _each_turn(lambda n: Reply(tool_calls=call("search_notes", text=f"A{n}")))),
     "greedy": StandIn("twelve searches in every reply", _each_turn(
         lambda n: Reply(tool_calls=[call("search_notes", text=f"A{12 * n + k}") for k in range(12)]))),
-    "hungry": StandIn("a result of 3,000 tokens every time", _each_turn(lambda n: Reply(tool_calls=call("export_orders", page=n)))),
-    "brooding": StandIn("thinks 1,200 tokens before a short call", _each_turn(
+    "hungry": StandIn("a result of 3,000 tokens a step", _each_turn(lambda n: Reply(tool_calls=call("export_orders", page=n)))),
+    "brooding": StandIn("1,200 tokens of thinking a step", _each_turn(
         lambda n: Reply(tool_calls=call("search_notes", text=f"A{n}"), usage=Usage(None, 1200)))),
-    "slow": StandIn("waits for a slow tool every time", _each_turn(lambda n: Reply(tool_calls=call("track_van", van=f"V{n}")))),
-    "failing": StandIn("a tool that fails, with other words each time", _each_turn(
+    "slow": StandIn("a tool that takes 25 seconds", _each_turn(lambda n: Reply(tool_calls=call("track_van", van=f"V{n}")))),
+    "failing": StandIn("a tool that fails every time", _each_turn(
         lambda n: Reply(tool_calls=call("ask_carrier", parcel=f"P{n}")))),
     "silent": StandIn("empty replies", _each_turn(lambda n: Reply())),
 }
@@ -199,8 +199,8 @@ def row(name: str, used) -> str:
 
 def _repeats(done: list) -> int:
     """How many times in a row the newest one, two or three steps stand at the end."""
-    best = min(1, len(done))
-    for p in (1, 2, 3):
+    best = 0
+    for p in (1, 2, 3) if done else ():
         times = 1
         while len(done) >= p * (times + 1) and done[-p * (times + 1):len(done) - p * times] == done[-p:]:
             times += 1

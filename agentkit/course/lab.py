@@ -25,6 +25,7 @@ CSS = """<style>
 .agentkit-lab .widget-label { text-align: left; flex: none; }
 .agentkit-lab .widget-toggle-buttons { display: flex; flex-flow: row wrap; margin: 2px; }
 .agentkit-lab .noUi-handle:focus-visible, .agentkit-lab button:focus-visible { outline: 3px solid var(--jp-brand-color1); }
+.agentkit-lab-text .widget-html-content { line-height: 1.45; }
 .agentkit-lab-text p { margin: 0.3em 0; }
 </style>"""
 UNSEEN = "position:absolute;width:1px;height:1px;overflow:hidden;clip-path:inset(50%);white-space:nowrap"
@@ -143,8 +144,9 @@ class Lab:
             again.on_click(self.reset)
             head.append(again)
         for control, row in zip(self.controls.values(), rows):
-            if getattr(control, "buttons", False):
-                row.layout.grid_column, row.layout.max_width = "1 / -1", "100%"
+            if getattr(control, "wide", False):
+                row.layout.grid_area = "auto / 1 / auto / -1"  # the front end ignores grid_column
+                row.layout.max_width = f"calc({width} + 24em)"
         columns = f"repeat(auto-fit, minmax(min(100%, {width}), 1fr))"
         panel = widgets.GridBox(rows, layout={"width": "100%", "grid_template_columns": columns, "grid_gap": "0 1.5em"})
         self._picture.add_class("agentkit-lab-picture")

@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import json
-import os
 from collections.abc import Iterable
 from urllib.parse import urlsplit
 
 from ..streaming import deltas_of
-from .wire import Provider, object_or_wrapped, wire_name
+from .history import object_or_wrapped, wire_name
+from .responses import OpenAIResponses
+from .wire import Provider, ProviderError
+
+__all__ = ["OpenAIChat", "OpenAIResponses"]
 
 
 class OpenAIChat(Provider):
@@ -50,7 +53,7 @@ class OpenAIChat(Provider):
 
     def whole(self, response):
         if not response.get("choices"):
-            raise self._no_choices(response)
+            raise ProviderError(f"the answer has no choices: {response!r:.200}")
         return [response]
 
     def pieces(self, events: Iterable[dict]):

@@ -1,20 +1,18 @@
-"""What the adapters share: the official client, a history that is translated by what is new, and one kind of error."""
+"""What the adapters share: the official client, requests as ready bytes, and one kind of error."""
 
 from __future__ import annotations
 
 import importlib
 import ipaddress
-import json
 import os
-import re
-import threading
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterable, Iterator
 from email.utils import parsedate_to_datetime
 from time import time
 from urllib.parse import urlsplit
 
-from ..messages import Reply, strict_json
+from ..messages import Reply
 from ..streaming import Assembler
+from .history import History, PerThread, encode
 
 
 class ProviderError(Exception):
@@ -50,7 +48,7 @@ class Provider:
             raise ValueError(f"{type(self).__name__} needs the name of a model, as the provider spells it, not {model!r}")
         self.name, self.streams, self.max_tokens, self.timeout, self.options = model, stream, max_tokens, timeout, options
         self.client = self._connect(base_url) if client is None else client
-        self.history = _PerThread(lambda: History(self.translate, self.merges_users))
+        self.history = PerThread(lambda: History(self.translate, self.merges_users))
 
     def __call__(self, messages: list[dict], tools: list[dict] = ()) -> Reply:
         whole = Assembler()
@@ -91,7 +89,7 @@ class Provider:
         """A request, ready to send. An option of None leaves a field out."""
         fields = {**self.fields(messages, tools, stream), **self.options}
         head = encode({k: v for k, v in fields.items() if v is not None})
-        text = f'{head[:-1]}, {encode(self.history.value.update(messages), self.history_field)}}}'
+        text = f'{head[:-1]},"{self.history_field}":[{",".join(self.history.value.update(messages))}]}}'
         return text.encode("utf-8", "replace")      # half of a surrogate pair cannot be sent
 
     def _connect(self, base_url):
@@ -136,64 +134,6 @@ class Provider:
             stream.close()
 
 
-class History:
-    """A message list as a provider wants it. A list that has grown is translated by what is new; one that was changed, whole."""
-
-    def __init__(self, translate: Callable[[dict], Iterable[dict]], merges_users: bool = False):
-        self._translate, self._merges_users = translate, merges_users
-        self._known: list[dict] = []        # copies, so that a message changed in place is seen
-        self._closed: list[str] = []        # encoded items
-        self._last: dict | None = None      # an item that may still take in what follows
-
-    def update(self, messages: list[dict]) -> Encoded:
-        """The items of the list, encoded."""
-        if self._known != messages[:len(self._known)]:
-            self._known, self._closed, self._last = [], [], None
-        for message in messages[len(self._known):]:
-            for item in self._translate(message):
-                if self._merges_users and self._last and item["role"] == self._last["role"] == "user":
-                    self._last["content"] += item["content"]
-                else:
-                    self._closed += [encode(self._last)] if self._last else []
-                    self._last = item
-            self._known.append(dict(message))
-        return Encoded(self._closed + ([encode(self._last)] if self._last else []))
-
-
-class Encoded(list):
-    """A list whose items are JSON already."""
-
-
-class _PerThread(threading.local):
-    """A value of its own for each thread, so that runs side by side do not take turns with one history."""
-
-    def __init__(self, make):
-        self.value = make()
-
-
-def encode(value, field: str | None = None) -> str:
-    """JSON in the fewest characters; with a field name, as a member of an object."""
-    text = f"[{','.join(value)}]" if isinstance(value, Encoded) else json.dumps(value, ensure_ascii=False, separators=(",", ":"))
-    return text if field is None else f'"{field}":{text}'
-
-
-def arrange(shape: list[dict] | None, text: dict | None, calls: list[dict]) -> list[dict]:
-    """The parts of an assistant message in the order the provider sent them.
-
-    `shape` has what the message list has no place for, whole, and stubs where the text and the calls stood.
-    """
-    found, calls = [], list(calls)
-    for part in shape or ():
-        if part.get("type") in ("text", "message"):
-            found += [{**part, **text}] if text else []
-            text = None
-        elif part.get("type") in ("tool_use", "function_call"):
-            found += [calls.pop(0)] if calls else []
-        else:
-            found.append(part)
-    return found + ([text] if text else []) + calls
-
-
 def as_provider_error(error: Exception) -> Exception:
     """What a client raised, as a ProviderError; a mistake of the programmer's stays as it is."""
     kinds = {c.__name__ for c in type(error).__mro__}      # by name: clients change the HTTP library under them
@@ -232,17 +172,3 @@ def on_this_machine(url: str | None) -> bool:
         return host == "localhost" or ipaddress.ip_address(host).is_loopback
     except ValueError:
         return False
-
-
-def wire_name(name: str) -> str:
-    """A tool name that a provider takes; a model may have asked for one that it does not."""
-    return re.sub(r"[^A-Za-z0-9_-]", "_", name)[:64] or "_"
-
-
-def object_or_wrapped(arguments: str) -> dict:
-    """Arguments as the object that an API wants; a text that is none is shown to the model inside of one."""
-    try:
-        parsed = strict_json(arguments)
-    except (ValueError, RecursionError):
-        parsed = None
-    return parsed if isinstance(parsed, dict) else {"INVALID_JSON": arguments}

@@ -3,6 +3,12 @@
 LABELS = ".widget-label, .widget-readout, .widget-label-basic, .widget-toggle-button, button, .agentkit-lab-title"
 CUT_OFF = """labels => labels.filter(label => label.scrollWidth > label.clientWidth + 1 && label.offsetParent)
                             .map(label => label.textContent)"""
+# The longest option of a list must fit beside its arrow; a browser does not say so by scrollWidth.
+CUT_OPTIONS = """lists => lists.flatMap(list => {
+    const pen = document.createElement('canvas').getContext('2d'), room = list.clientWidth - 24;
+    pen.font = getComputedStyle(list).font;
+    return [...list.options].map(option => option.text).filter(text => pen.measureText(text).width > room);
+})"""
 LOOKS = """lab => [lab.querySelector('img.agentkit-lab-picture')?.src ?? '',
                    lab.querySelector('.agentkit-lab-text')?.innerHTML ?? ''].join('|')"""
 CHANGED = f"([lab, before]) => ({LOOKS})(lab) !== before"
@@ -33,8 +39,8 @@ class LabOnPage:
         return True
 
     def cut_off(self):
-        """The labels whose text does not fit."""
-        return self.root.locator(LABELS).evaluate_all(CUT_OFF)
+        """The labels and options whose text does not fit."""
+        return self.root.locator(LABELS).evaluate_all(CUT_OFF) + self.root.locator("select").evaluate_all(CUT_OPTIONS)
 
     def shows_something(self):
         """Whether there is a loaded picture or some text."""
