@@ -154,7 +154,7 @@ class Registry:
         """The tool and the parsed arguments of a call that may run. Raises Refused, with the text for the model."""
         tool = self._tools.get(clean(name)) if isinstance(name, str) else None
         if tool is None:
-            near = _nearest(to_text(name), self._tools, 0.8)     # a misspelling only: tools share endings, and refund_order is no find_order
+            near = _nearest(to_text(name), self._tools, 0.8)    # a misspelling only
             raise Refused(f"there is no tool {show(name)}." + (f" Did you mean {near}?" if near else "")
                           + f" Available tools: {', '.join(self._tools) or 'none'}.")
         parsed = parse_arguments(arguments, tool)

@@ -156,7 +156,7 @@ def caught_by(name: str | None) -> str | None:
         broken_copy(Path(folder), module, old, new)
         # A loop that has lost an exit does not end, and its list grows: a test has a minute and 4 GB.
         command = [sys.executable, "-m", "pytest", "-x", "-q", "-p", "no:cacheprovider", "--tb=no", "-o", "faulthandler_timeout=60",
-                   "-o", "faulthandler_exit_on_timeout=true", *(f"tests/test_{t}.py" for t in TESTS)]
+                   "-o", "faulthandler_exit_on_timeout=true", *(f"tests/test_{t}.py" for t in sorted(TESTS, key=lambda t: t != module))]
         done = subprocess.run(command, cwd=folder, capture_output=True, text=True, preexec_fn=at_most_4_gb if resource else None,
                               env={**os.environ, "PYTHONPATH": folder, "PYTHONDONTWRITEBYTECODE": "1"})
     if done.returncode == 0:

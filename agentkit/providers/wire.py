@@ -65,6 +65,10 @@ class Provider:
         if not ended:
             raise ProviderUnreachable("the stream ended before the reply was whole")
 
+    def close(self) -> None:
+        """Close the connections."""
+        self.client.close()
+
     # ---- what a subclass says ----
 
     def translate(self, message: dict) -> Iterable[dict]:
