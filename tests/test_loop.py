@@ -1,12 +1,11 @@
 """run(): every way in which a run can end, what a step does, and what a person has to say."""
 
-import asyncio
 import json
 
 import pytest
 
 from agentkit import Journal, Limits, Price, Reply, ScriptedModel, Tool, ToolCall, Usage, call, run, tool
-from harness import Clock, STATUSES, add, assert_rules, counting, fail, look_up, pay, recording, results
+from harness import STATUSES, Clock, add, assert_rules, counting, fail, look_up, pay, results
 
 ASK = "Your reply was empty. Call a tool, or answer in text."
 

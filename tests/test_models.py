@@ -4,8 +4,7 @@ import json
 
 import pytest
 
-from agentkit import Limits, Reply, ScriptedModel, TextModel, Usage, call, check_messages, run
-from agentkit.messages import tool_message
+from agentkit import Limits, Reply, ScriptedModel, TextModel, Usage, call, run
 from harness import add, assert_rules, look_up
 from test_messages import BAD, GO, GOOD, answer, asks
 

@@ -55,7 +55,7 @@ SCRIPTS = {
     "several calls, text beside them": [["I look.", call("add", a=1, b=2), call("add", a=3, b=4), call("look_up", item="lamp")], call("add", a=0, b=0), "done"],
     "nothing to say beside a call": [call("look_up", item="lamp"), "done"],
     "a call without arguments": [call("fail"), "done"],
-    "broken arguments": [[ToolCall(None, "add", '{"a": 1,'), call("add", a=1, b=1), ToolCall(None, "add", "")], ToolCall(None, "add", "[1]"), "done"],
+    "broken arguments": [[ToolCall(None, "add", '{"a": 1,'), call("add", a=1, b=1), ToolCall(None, "add", "a=1")], ToolCall(None, "add", "[1]"), "done"],
     "a tool that is not there": [ToolCall(None, "rm", {}), ToolCall(None, "functions.add: now!", {"a": 1}), "done"],
     "an empty reply": [call("add", a=1, b=1), Reply(), "done"],
     "two empty replies": [Reply(), Reply()],

@@ -3,6 +3,7 @@
     python -m agentkit.course.health notebooks/*.ipynb
 """
 
+import ast
 import re
 import sys
 from pathlib import Path
@@ -210,6 +211,23 @@ def exercises(page):
             yield f"exercise {name}: the stub does not say {NOT_ATTEMPTED!r}"
 
 
+def stubs_break_nothing(page):
+    """A stub that takes the name of a function breaks every lab above it that calls this function."""
+    checks = page.checks().values()
+    taken = {name for cell in page.code if cell not in checks for name in _defined(cell)}
+    for cell in checks:
+        for name in _defined(cell) & taken:
+            yield f"cell {cell.id}: the stub takes the name {name!r} from a function of the notebook"
+
+
+def _defined(cell):
+    """The functions and classes that a cell defines."""
+    try:
+        return {node.name for node in ast.parse(cell.source).body if isinstance(node, (ast.FunctionDef, ast.ClassDef))}
+    except SyntaxError:  # a magic, say
+        return set()
+
+
 def interview(page):
     section = "\n".join(cell.source for cell in page.section("In an interview"))
     if not section:
@@ -245,8 +263,8 @@ def headings(path):
 
 
 RULES = (executed_in_order, hand_set_ids, plain_metadata, no_errors, stable_outputs, few_excused, no_flicker,
-         pictures_have_alt, stills_only, no_remote_images, modest_size, modest_words, opening, exercises, interview,
-         ending, links_resolve)
+         pictures_have_alt, stills_only, no_remote_images, modest_size, modest_words, opening, exercises,
+         stubs_break_nothing, interview, ending, links_resolve)
 
 
 def problems(path):

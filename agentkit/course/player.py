@@ -7,8 +7,8 @@ from agentkit.journal import Journal
 
 ACTORS = {"you": "You", "model": "Model", "harness": "Harness", "tool": "Tool"}
 _MARKS = {"system": "#7A7A7A", "user": "#56B4E9", "assistant": "#D55E00", "tool": "#009E73"}
-_INK, _QUIET = "var(--jp-ui-font-color1, #222222)", "var(--jp-ui-font-color2, #5f5f5f)"
-_LINE, _CODE = "var(--jp-border-color1, #bdbdbd)", "var(--jp-code-font-family, monospace)"
+_ACTS = "#0072B2"
+_LINE, _QUIET = "#8A8A8A", "opacity:0.75"     # no text colour at all: it is the theme's; no var(...): a page that was not run drops it
 
 
 @dataclass(frozen=True)
@@ -57,9 +57,9 @@ def frame(steps: list[Move], k: int) -> str:
     messages = [(m.message, m is now) for m in past if m.message is not None]
     calls = [m.call for m in past if m.call]
     # No class and no style sheet: what is here must look the same on a static page, which keeps inline styles only.
-    return (f'<div style="color:{_INK};max-width:52em;line-height:1.45">{_strip(now.actor)}'
+    return (f'<div style="max-width:52em;line-height:1.45">{_strip(now.actor)}'
             f'<p style="margin:0.5em 0;min-height:2.6em"><b>Move {k} of {len(steps)}.</b> {escape(now.says)}</p>'
-            f'<div style="margin:0.5em 0"><b>The message list</b> <span style="color:{_QUIET}">({len(messages)} '
+            f'<div style="margin:0.5em 0"><b>The message list</b> <span style="{_QUIET}">({len(messages)} '
             f'{"message" if len(messages) == 1 else "messages"})</span>{"".join(_card(m, new) for m, new in messages)}</div>{_bars(calls)}</div>')
 
 
@@ -67,8 +67,8 @@ def _strip(actor: str) -> str:
     boxes = []
     for key, name in ACTORS.items():
         on = key == actor
-        boxes.append(f'<span style="display:inline-block;padding:0.25em 0.9em;margin:0 0.4em 0.2em 0;border:{"3px solid" if on else "1px solid"} '
-                     f'{_INK if on else _LINE};border-radius:0.4em;color:{_INK if on else _QUIET};font-weight:{"bold" if on else "normal"}">'
+        boxes.append(f'<span style="display:inline-block;padding:0.25em 0.9em;margin:0 0.4em 0.2em 0;border:{"3px" if on else "1px"} solid '
+                     f'{_ACTS if on else _LINE};border-radius:0.4em;{"font-weight:bold" if on else _QUIET}">'
                      f'{"▶ " if on else ""}{name}{" acts" if on else ""}</span>')
     return f"<div>{''.join(boxes)}</div>"
 
@@ -80,9 +80,9 @@ def _card(message: dict, new: bool) -> str:
     if message["role"] == "tool":
         text = f"{text}   (answers id {message['tool_call_id']})"
     return (f'<div style="border-left:5px solid {_MARKS[message["role"]]};margin:0.25em 0;padding:0.15em 0 0.15em 0.6em;'
-            f'border-top:1px solid {_LINE if new else "transparent"};border-bottom:1px solid {_LINE if new else "transparent"}">'
+            f'{f"border-top:1px solid {_LINE};border-bottom:1px solid {_LINE};" if new else ""}">'
             f'<b>{message["role"]}</b>{" <b>← new</b>" if new else ""} '
-            f'<span style="font-family:{_CODE};font-size:0.9em;white-space:pre-wrap">{escape(text if len(text) < 420 else text[:420] + " ...")}</span></div>')
+            f'<span style="font-family:monospace;font-size:0.9em;white-space:pre-wrap">{escape(text if len(text) < 420 else text[:420] + " ...")}</span></div>')
 
 
 def _bars(calls) -> str:
@@ -95,7 +95,7 @@ def _bars(calls) -> str:
         f'<span style="display:inline-block;width:{20 * o / widest:.2f}em;height:0.8em;background-color:#E69F00"></span> {i:,} in + {o:,} out</div>'
         for n, i, o in calls)
     total = sum(i + o for _, i, o in calls)
-    return f'<div><b>Tokens of each model call</b> <span style="color:{_QUIET}">({total:,} so far; blue is sent, orange is written)</span>{rows}</div>'
+    return f'<div><b>Tokens of each model call</b> <span style="{_QUIET}">({total:,} so far; blue is sent, orange is written)</span>{rows}</div>'
 
 
 def player(result, title: str):

@@ -88,8 +88,8 @@ def story(shape, case):
     rows = (("the customer", f"{RULE} {request}"), ("it says", said), ("it refunds", ", ".join(refunds) or "nothing"),
             ("right would be", ", ".join(wanted) or "nothing"), ("so it is", "right" if right else "WRONG"))
     cells = "".join(f'<tr><td style="text-align:left"><b>{name}</b></td><td style="text-align:left">{escape(str(text))}</td></tr>' for name, text in rows)
-    return (f'<table style="color:var(--jp-ui-font-color1, #222222)">{cells}</table>'
-            f'<pre style="color:var(--jp-ui-font-color1, #222222);line-height:1.35;margin:0.6em 0">{escape(code)}</pre>')
+    return (f'<table>{cells}</table>'
+            f'<pre style="line-height:1.35;margin:0.6em 0">{escape(code)}</pre>')
 
 
 def cycle():

@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 NOT_ATTEMPTED, PASSED, FAILED = "not attempted yet", "passed", "failed"
 _ICONS = {NOT_ATTEMPTED: "\N{WHITE CIRCLE}", PASSED: "\N{CHECK MARK}", FAILED: "\N{BALLOT X}"}
-_COLOURS = {NOT_ATTEMPTED: "--jp-border-color1", PASSED: "--jp-success-color1", FAILED: "--jp-error-color1"}
+_COLOURS = {NOT_ATTEMPTED: "#8A8A8A", PASSED: "#009E73", FAILED: "#D55E00"}     # plain: a page that was not run drops var(...)
 
 
 class Row(NamedTuple):
@@ -56,7 +56,7 @@ class Verdict:
     def _repr_html_(self):
         rows = "".join(_row_html(*row) for row in self._all_rows())
         return (
-            f'<div style="border-left:4px solid var({_COLOURS[self.status]}, currentColor);padding:2px 0 2px 12px">'
+            f'<div style="border-left:4px solid {_COLOURS[self.status]};padding:2px 0 2px 12px">'
             f'<div><span aria-hidden="true">{_ICONS[self.status]}</span> <b>{self.status}</b>: {rich(self.title)}</div>'
             f"{rows}</div>"
         )

@@ -17,7 +17,7 @@ from dataclasses import replace
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
 from ..messages import Reply, Usage, check_messages, to_text
-from ..models import ScriptedModel
+from ..models import ScriptedModel, as_reply
 from ..tokens import rough_tokens
 from . import speaks_chat, speaks_messages, speaks_responses
 from .faults import Fault, entries_of
@@ -91,7 +91,7 @@ class Server:
         except ValueError as error:
             raise Refusal(str(error), "messages") from None
         with self._lock:        # one after another: the script is a list, in order
-            reply = self.model(messages, tools)
+            reply = as_reply(self.model(messages, tools))
             n = getattr(self.model, "calls", 1) - 1
         fault = self._faults[n % len(self._faults)] if self._faults else None
         return _complete(reply, messages), fault

@@ -90,14 +90,16 @@ def _items(reply: Reply) -> list[dict]:
 def whole(body: dict, reply: Reply, usage: Usage | None, started: bool = False) -> dict:
     """The reply in one piece; `started` is how a stream announces it."""
     reason = "content_filter" if reply.stop_reason == "content_filter" else "max_output_tokens" if reply.truncated else None
-    report = {"usage": {"input_tokens": (usage.input_tokens or 0) + usage.cached_tokens, "input_tokens_details": {"cached_tokens": usage.cached_tokens},
-                        "output_tokens": usage.output_tokens or 0, "output_tokens_details": {"reasoning_tokens": 0}, "total_tokens": usage.total_tokens}}
-    report = report if usage else {"usage": None}
     return {"id": "resp_scripted", "object": "response", "created_at": 0, "model": body["model"], "error": None, "instructions": body.get("instructions"),
             "status": "in_progress" if started else "incomplete" if reason else "completed",
             "incomplete_details": {"reason": reason} if reason and not started else None, "output": [] if started else _items(reply),
             "parallel_tool_calls": True, "temperature": 1.0, "top_p": 1.0, "tool_choice": "auto", "tools": body.get("tools") or [], "metadata": {},
-            **({"usage": None} if started else report)}
+            "usage": None if started or usage is None else _report(usage)}
+
+
+def _report(usage: Usage) -> dict:
+    return {"input_tokens": (usage.input_tokens or 0) + usage.cached_tokens, "input_tokens_details": {"cached_tokens": usage.cached_tokens},
+            "output_tokens": usage.output_tokens or 0, "output_tokens_details": {"reasoning_tokens": 0}, "total_tokens": usage.total_tokens}
 
 
 def events(body: dict, reply: Reply, usage: Usage | None):

@@ -16,12 +16,12 @@ def _tool(description, **properties):
 # ---- 03-1: the other provider's shape ------------------------------------------------------------------------------------
 
 _DEFINITIONS_STUB = '''
-def definitions(registry):
+def anthropic_tools(registry):
     """The registry as a list of {"name", "description", "input_schema"}, one for each tool."""
     ...
 '''
 _DEFINITIONS = '''
-def definitions(registry):
+def anthropic_tools(registry):
     return [{"name": name, "description": tool["description"], "input_schema": {"type": "object", **tool["schema"]}}
             for name, tool in registry.items()]
 '''
@@ -73,7 +73,7 @@ _LOOKUP_STUB = '''
 import difflib
 import json
 
-def lookup(registry, name):
+def safe_lookup(registry, name):
     """(tool, None) for a name of the registry, else (None, text).
 
     The text says that there is no such tool and shows the name, offers "Did you mean ...?" where one
@@ -86,7 +86,7 @@ _LOOKUP = '''
 import difflib
 import json
 
-def lookup(registry, name):
+def safe_lookup(registry, name):
     if isinstance(name, str) and name in registry:
         return registry[name], None
     text = name if isinstance(name, str) else json.dumps(name)
@@ -169,27 +169,27 @@ def _privilege_test(value, args):
 
 EXERCISES = [
     Exercise(
-        id="03-1", title="The other provider's shape", difficulty=1, minutes=5, name="definitions", stub=_DEFINITIONS_STUB, solution=_DEFINITIONS,
+        id="03-1", title="The other provider's shape", difficulty=1, minutes=5, name="anthropic_tools", stub=_DEFINITIONS_STUB, solution=_DEFINITIONS,
         cases=_definitions_cases,
-        task="Anthropic's API takes the tools flat, with `input_schema` in the place of `parameters`. Write `definitions(registry)` for it. The registry is a dict "
+        task="Anthropic's API takes the tools flat, with `input_schema` in the place of `parameters`. Write `anthropic_tools(registry)` for it. The registry is a dict "
              'from name to `{"description", "schema", "fn"}`; a schema without "type" gets `"type": "object"`. Leave the registry as it is.',
         hints=["registry.items() gives name and tool together.", "{\"type\": \"object\", **schema} makes a new dict with the type in it."],
         traps=[
-            Trap('def definitions(registry):\n    return [{"name": n, **t} for n, t in registry.items()]\n',
+            Trap('def anthropic_tools(registry):\n    return [{"name": n, **t} for n, t in registry.items()]\n',
                  "You send the whole entry, the function too. The model never sees a function, and JSON cannot hold one."),
-            Trap('def definitions(registry):\n    return [{"name": n, "description": t["description"], "input_schema": t["schema"]} for n, t in registry.items()]\n',
+            Trap('def anthropic_tools(registry):\n    return [{"name": n, "description": t["description"], "input_schema": t["schema"]} for n, t in registry.items()]\n',
                  'The schema goes out without "type": "object" where the registry leaves it out, and the provider refuses the request.'),
-            Trap('def definitions(registry):\n    for t in registry.values():\n        t["schema"]["type"] = "object"\n'
+            Trap('def anthropic_tools(registry):\n    for t in registry.values():\n        t["schema"]["type"] = "object"\n'
                  '    return [{"name": n, "description": t["description"], "input_schema": t["schema"]} for n, t in registry.items()]\n',
                  "The result is right, but the registry has changed on the way. Rendering must not change what is rendered."),
-            Trap('def definitions(registry):\n    return [{"type": "function", "function": {"name": n, "description": t["description"], '
+            Trap('def anthropic_tools(registry):\n    return [{"type": "function", "function": {"name": n, "description": t["description"], '
                  '"parameters": {"type": "object", **t["schema"]}}} for n, t in registry.items()]\n',
                  "That is OpenAI's shape. Here the three keys lie flat: name, description, input_schema."),
         ],
         after="Two shapes, one registry. Notebook 11 holds both against a server that speaks them."),
     Exercise(
-        id="03-2", title="Look a name up", difficulty=2, minutes=7, name="lookup", stub=_LOOKUP_STUB, solution=_LOOKUP, cases=_lookup_cases,
-        task="Write `lookup(registry, name)` so that it survives every name that a model or a broken client may send: None, 5, an empty text, a list, 5,000 letters.",
+        id="03-2", title="Look a name up", difficulty=2, minutes=7, name="safe_lookup", stub=_LOOKUP_STUB, solution=_LOOKUP, cases=_lookup_cases,
+        task="Write `safe_lookup(registry, name)` so that it survives every name that a model or a broken client may send: None, 5, an empty text, a list, 5,000 letters.",
         hints=["Two of these cannot be asked with `name in registry`, and difflib wants a text. Which question comes first?",
                "Make a text of whatever is no text with json.dumps, and cut it before you show it.",
                "Return the offer as text. Do not return the tool that you would have meant."],

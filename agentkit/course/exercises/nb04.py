@@ -9,14 +9,14 @@ TITLE = "The loop"
 # ---- 04-1: read a decision -------------------------------------------------------------------------------------------
 
 _DECIDE_STUB = '''
-def decide(reply):
+def read_decision(reply):
     """("final", text), ("act", name, args) or ("error", None) for one reply of the model."""
     ...
 '''
 _DECIDE = '''
 import json
 
-def decide(reply):
+def read_decision(reply):
     """("final", text), ("act", name, args) or ("error", None) for one reply of the model."""
     try:
         decision = json.loads(reply)
@@ -49,7 +49,7 @@ def _decide_cases(rng):
 # ---- 04-2: the loop ----------------------------------------------------------------------------------------------------
 
 _LOOP_STUB = '''
-def agent_loop(model, execute, messages, max_steps):
+def my_loop(model, execute, messages, max_steps):
     """Run until the model gives a final answer or max_steps model calls are made.
 
     Returns (status, answer): ("done", text) or ("step_limit", None). `messages` grows in place.
@@ -60,7 +60,7 @@ def agent_loop(model, execute, messages, max_steps):
 _LOOP = '''
 import json
 
-def agent_loop(model, execute, messages, max_steps):
+def my_loop(model, execute, messages, max_steps):
     for step in range(max_steps):
         reply = model(messages)
         messages.append({"role": "assistant", "content": reply})
@@ -145,23 +145,23 @@ _BUG_CASES = [Case(test=lambda value, args: None if str(value).strip().lower() =
 
 EXERCISES = [
     Exercise(
-        id="04-1", title="Read a decision", difficulty=1, minutes=5, name="decide", stub=_DECIDE_STUB, solution=_DECIDE, cases=_decide_cases,
-        task='Write `decide(reply)` for replies that are JSON text: `{"tool": name, "args": {...}}` acts, `{"final": text}` ends, anything else is an error. '
+        id="04-1", title="Read a decision", difficulty=1, minutes=5, name="read_decision", stub=_DECIDE_STUB, solution=_DECIDE, cases=_decide_cases,
+        task='Write `read_decision(reply)` for replies that are JSON text: `{"tool": name, "args": {...}}` acts, `{"final": text}` ends, anything else is an error. '
              "It never raises.",
         hints=["Three questions, in this order: is it JSON? is it an object? which key does it have?",
                'json.loads raises ValueError for prose, and happily returns a list for "[1, 2]".'],
         traps=[
-            Trap('import json\ndef decide(reply):\n    d = json.loads(reply)\n    if "final" in d: return ("final", d["final"])\n'
+            Trap('import json\ndef read_decision(reply):\n    d = json.loads(reply)\n    if "final" in d: return ("final", d["final"])\n'
                  '    if "tool" in d: return ("act", d["tool"], d.get("args"))\n    return ("error", None)\n',
                  "Your function raises when the model writes prose. A model will, sooner or later, and then the run dies with a traceback."),
-            Trap('import json\ndef decide(reply):\n    try: d = json.loads(reply)\n    except ValueError: return ("error", None)\n'
+            Trap('import json\ndef read_decision(reply):\n    try: d = json.loads(reply)\n    except ValueError: return ("error", None)\n'
                  '    if not isinstance(d, dict): return ("error", None)\n    if "final" in d: return ("final", d["final"])\n'
                  '    if "tool" in d: return ("act", d["tool"], d.get("args", {}))\n    return ("error", None)\n',
                  "You turned missing args into {}. That is a guess about what the model meant; pass None on and let the check refuse it."),
         ],
         after="This is the whole of parsing. A provider's API does it for you and hands you structured fields; the decision stays yours."),
     Exercise(
-        id="04-2", title="The loop from memory", difficulty=3, minutes=10, name="agent_loop", stub=_LOOP_STUB, solution=_LOOP, cases=_loop_cases,
+        id="04-2", title="The loop from memory", difficulty=3, minutes=10, name="my_loop", stub=_LOOP_STUB, solution=_LOOP, cases=_loop_cases,
         task="Close your eyes, say the four moves, then write the loop. You may take every reply to be valid JSON.",
         hints=["for step in range(max_steps): model, append, decide, execute, append.",
                'The reply is appended before anything else happens, the final one too. The text for the limit comes after the for loop.'],

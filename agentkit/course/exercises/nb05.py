@@ -12,7 +12,7 @@ TITLE = "Errors as text"
 # ---- 05-1: never raises --------------------------------------------------------------------------------------------------
 
 _EXECUTE_STUB = '''
-def execute(registry, name, args):
+def safe_execute(registry, name, args):
     """Run one call. Always text: the result, or "ERROR: ..." and why. `registry` maps names to functions.
 
     A text result stays as it is, other results become JSON, an empty one becomes "(no output)".
@@ -22,7 +22,7 @@ def execute(registry, name, args):
 _EXECUTE = '''
 import json
 
-def execute(registry, name, args):
+def safe_execute(registry, name, args):
     if not isinstance(name, str) or name not in registry:
         return f"ERROR: there is no tool {str(name)[:80]!r}. Available tools: {', '.join(registry)}."
     if not isinstance(args, dict):
@@ -176,8 +176,8 @@ def _is(letter):
 
 EXERCISES = [
     Exercise(
-        id="05-1", title="It never raises", difficulty=3, minutes=8, name="execute", stub=_EXECUTE_STUB, solution=_EXECUTE, cases=_execute_cases,
-        task="Write `execute(registry, name, args)`: always text, whatever the model asked for and whatever the tool does. `registry` maps names to functions. "
+        id="05-1", title="It never raises", difficulty=3, minutes=8, name="safe_execute", stub=_EXECUTE_STUB, solution=_EXECUTE, cases=_execute_cases,
+        task="Write `safe_execute(registry, name, args)`: always text, whatever the model asked for and whatever the tool does. `registry` maps names to functions. "
              "Ctrl-C still passes through.",
         hints=["Two checks before the call: is the name a text that the registry knows? Are the arguments a dict?",
                "Put the call and the json.dumps inside one try: both can raise.",
