@@ -17,7 +17,7 @@ from jsonschema import Draft202012Validator
 from agentkit import Limits, Price, Reply, ToolCall, Usage, mini, run, tool
 
 USAGE = Usage(900, 60, 100)
-ALL = dict(max_steps=None, max_tool_calls=10 ** 9, budget_tokens=10 ** 12, budget_usd=10.0 ** 9, max_seconds=10.0 ** 9, max_repeats=3, max_errors=10 ** 9)
+ALL = dict(max_steps=None, max_tool_calls=10**9, budget_tokens=10**12, budget_usd=10.0**9, max_seconds=10.0**9, max_repeats=3, max_errors=10**9)
 
 
 @tool
@@ -64,14 +64,20 @@ def bare(model, tools, task, limits, price):
     messages, events, ids, history = [{"role": "user", "content": task}], [], set(), []
     prompt, tokens, usd, calls, errors, start = count(json.dumps(definitions)) + count(task), 0, 0.0, 0, 0, time.monotonic()
     while True:
-        if tokens + prompt > limits["budget_tokens"] or usd + price.of(prompt) > limits["budget_usd"] or time.monotonic() - start > limits["max_seconds"]:
+        if (
+            tokens + prompt > limits["budget_tokens"]
+            or usd + price.of(prompt) > limits["budget_usd"]
+            or time.monotonic() - start > limits["max_seconds"]
+        ):
             return SimpleNamespace(status="stopped", messages=messages)
         reply = model(messages, definitions)
         if reply.stop_reason in ("length", "max_tokens", "refusal", "content_filter"):
             return SimpleNamespace(status="stopped", messages=messages)
         message = {"role": "assistant", "content": reply.text}
         if reply.tool_calls:
-            message["tool_calls"] = [{"id": c.id, "type": "function", "function": {"name": c.name, "arguments": c.arguments}} for c in reply.tool_calls]
+            message["tool_calls"] = [
+                {"id": c.id, "type": "function", "function": {"name": c.name, "arguments": c.arguments}} for c in reply.tool_calls
+            ]
         messages.append(message)
         prompt += count(reply.text) + sum(count(c.name + c.arguments) for c in reply.tool_calls)
         tokens += reply.usage.input_tokens + reply.usage.output_tokens + reply.usage.cached_tokens
@@ -104,7 +110,7 @@ def bare(model, tools, task, limits, price):
             events.append({"kind": "result", "id": c.id, "name": c.name, "content": text, "error": bool(wrong)})
             seen.append((c.name, json.dumps(arguments, sort_keys=True), text))
         history.append(seen)
-        if any(len(history) >= 3 * p and history[-p:] == history[-2 * p:-p] == history[-3 * p:-2 * p] for p in (1, 2, 3)):
+        if any(len(history) >= 3 * p and history[-p:] == history[-2 * p : -p] == history[-3 * p : -2 * p] for p in (1, 2, 3)):
             return SimpleNamespace(status="stopped", messages=messages)
 
 
@@ -125,7 +131,9 @@ def ms_per_step(loop, steps):
 
 
 def main(most=10_000):
-    print(f"{'steps':>7}" + "".join(f"{name:>12}" for name in LOOPS) + "   CPU ms a step" + "".join(f"{name:>12}" for name in LOOPS) + "   times bare")
+    print(
+        f"{'steps':>7}" + "".join(f"{name:>12}" for name in LOOPS) + "   CPU ms a step" + "".join(f"{name:>12}" for name in LOOPS) + "   times bare"
+    )
     for steps in (n for n in (10, 100, 1_000, 10_000) if n <= most):
         rounds = max(5, 3_000 // steps)
         taken = {name: [] for name in LOOPS}
@@ -133,8 +141,13 @@ def main(most=10_000):
             for name, loop in LOOPS.items():
                 taken[name].append(ms_per_step(loop, steps))
         middle = {name: median(found) for name, found in taken.items()}
-        print(f"{steps:>7,}" + "".join(f"{middle[name]:>12.4f}" for name in LOOPS) + " " * 16
-              + "".join(f"{median(a / b for a, b in zip(taken[name], taken['bare'])):>12.2f}" for name in LOOPS), flush=True)
+        print(
+            f"{steps:>7,}"
+            + "".join(f"{middle[name]:>12.4f}" for name in LOOPS)
+            + " " * 16
+            + "".join(f"{median(a / b for a, b in zip(taken[name], taken['bare'])):>12.2f}" for name in LOOPS),
+            flush=True,
+        )
 
 
 if __name__ == "__main__":

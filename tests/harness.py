@@ -6,8 +6,21 @@ from agentkit import Tool, call, check_messages, tool
 from agentkit.journal import Journal
 from agentkit.messages import to_text
 
-STATUSES = {"done", "step_limit", "tool_call_limit", "token_budget", "cost_budget", "time_limit", "repeated_call", "error_limit",
-            "waiting_for_approval", "empty_reply", "truncated", "refused", "model_error"}
+STATUSES = {
+    "done",
+    "step_limit",
+    "tool_call_limit",
+    "token_budget",
+    "cost_budget",
+    "time_limit",
+    "repeated_call",
+    "error_limit",
+    "waiting_for_approval",
+    "empty_reply",
+    "truncated",
+    "refused",
+    "model_error",
+}
 
 
 @tool
@@ -78,6 +91,7 @@ def new_looks():
 
 def _reply(*calls):
     from agentkit import Reply
+
     return Reply(tool_calls=calls)
 
 
@@ -119,7 +133,7 @@ def assert_one_result_per_call(messages, open_at_the_end=False):
     ids, i = [], 0
     while i < len(messages):
         asked = [c["id"] for c in messages[i].get("tool_calls", ())]
-        answers = [m["tool_call_id"] for m in messages[i + 1:i + 1 + len(asked)] if m["role"] == "tool"]
+        answers = [m["tool_call_id"] for m in messages[i + 1 : i + 1 + len(asked)] if m["role"] == "tool"]
         if not (open_at_the_end and i == len(messages) - 1):
             assert answers == asked
         ids += asked

@@ -19,7 +19,7 @@ def quarter(text):
 # ---- the first article: four runs of a text protocol, with the lengths of their texts ---------------------------------------------
 
 SYSTEM, TASK = 458, 48
-GOOD_RUN = [(45, 95), (51, 50), (65, 6), (57, None)]        # characters of each reply and of what came back
+GOOD_RUN = [(45, 95), (51, 50), (65, 6), (57, None)]  # characters of each reply and of what came back
 RUNS = {
     "recovers": (GOOD_RUN, dict(max_steps=6, budget_tokens=3000), "done", 4, 724),
     "repeats itself": ([(51, 66)] * 6, dict(max_steps=6, budget_tokens=3000), "repeated_call", 3, 498),
@@ -50,8 +50,10 @@ def test_the_first_articles_totals(sizes, limits, status, steps, tokens):
 # ---- a program like it, in a library of books: agentkit against a loop written by hand ----------------------------------------------
 
 BOOKS = {"QA76": {"title": "Loops", "days_late": 3}}
-RULES = ('Answer in JSON. To use a tool: {"tool": ..., "args": {...}}. To end: {"final": ...}. '
-         'Tools: find_book(mark) finds a book by its shelf mark; fine(days) says what a late book costs.')
+RULES = (
+    'Answer in JSON. To use a tool: {"tool": ..., "args": {...}}. To end: {"final": ...}. '
+    "Tools: find_book(mark) finds a book by its shelf mark; fine(days) says what a late book costs."
+)
 
 
 def use(tool, args):
@@ -107,12 +109,25 @@ def by_hand(model, steps, budget):
     return "step_limit", steps, spent, None
 
 
-@pytest.mark.parametrize("model, steps, budget, status", [
-    (reader, 6, 3000, "done"), (stubborn, 6, 3000, "repeated_call"), (guessing, 4, 3000, "step_limit"), (guessing, 9, 3000, "step_limit"), (reader, 6, 200, "token_budget"),
-    (guessing, 20, 700, "token_budget"), (reader, 4, 3000, "done"), (reader, 3, 3000, "step_limit"), (reader, 6, 0, "token_budget")])
+@pytest.mark.parametrize(
+    "model, steps, budget, status",
+    [
+        (reader, 6, 3000, "done"),
+        (stubborn, 6, 3000, "repeated_call"),
+        (guessing, 4, 3000, "step_limit"),
+        (guessing, 9, 3000, "step_limit"),
+        (reader, 6, 200, "token_budget"),
+        (guessing, 20, 700, "token_budget"),
+        (reader, 4, 3000, "done"),
+        (reader, 3, 3000, "step_limit"),
+        (reader, 6, 0, "token_budget"),
+    ],
+)
 def test_a_program_like_it_ends_as_the_hand_written_loop_does(model, steps, budget, status):
     tools = [Tool(name, name, {}, lambda name=name, **args: use(name, args)) for name in ("find_book", "fine")]
-    result = run(TextModel(model), tools, "What do I owe for QA76?", system=RULES, limits=Limits(max_steps=steps, budget_tokens=budget), count_tokens=quarter)
+    result = run(
+        TextModel(model), tools, "What do I owe for QA76?", system=RULES, limits=Limits(max_steps=steps, budget_tokens=budget), count_tokens=quarter
+    )
     assert (result.status, result.steps, result.usage.total_tokens, result.answer) == by_hand(model, steps, budget)
     assert result.status == status
     assert_rules(result)
@@ -120,12 +135,15 @@ def test_a_program_like_it_ends_as_the_hand_written_loop_does(model, steps, budg
 
 # ---- the second article: three runs of a native protocol that reports its usage ----------------------------------------------------
 
+
 def paid(mark):
     return {"mark": mark, "paid": BOOKS[mark]["days_late"] == 0} if mark in BOOKS else {"error": f"no book {mark}"}
 
 
-@pytest.mark.parametrize("tokens, limits, status, steps, usd", [
-    ([52, 80, 103], {}, "done", 3, "0.0023"), ([450] * 9, {}, "cost_budget", 5, "0.0225"), ([450] * 9, {"max_steps": 3}, "step_limit", 3, "0.0135")])
+@pytest.mark.parametrize(
+    "tokens, limits, status, steps, usd",
+    [([52, 80, 103], {}, "done", 3, "0.0023"), ([450] * 9, {}, "cost_budget", 5, "0.0225"), ([450] * 9, {"max_steps": 3}, "step_limit", 3, "0.0135")],
+)
 def test_the_second_articles_totals(tokens, limits, status, steps, usd):
     """A money budget of 0.02 USD at 0.01 USD per 1,000 tokens, six steps at most, two errors at most."""
     sizes = iter(tokens)

@@ -18,13 +18,29 @@ CASES = {}
 
 def case(*references):
     """Register a check under the references of the failures that it is about."""
+
     def register(check):
         CASES.update(dict.fromkeys(references, check))
         return check
+
     return register
 
 
-BROKEN = ["", "{", "{'a': 1}", '{"a": 1,}', '{"a": 1} and so on', "a=1", "NaN", '{"a": NaN}', '{"a": Infinity}', '{"a": 1e999}', '{"a": 1, "a": 2}', "undefined", '{"a": 1']
+BROKEN = [
+    "",
+    "{",
+    "{'a': 1}",
+    '{"a": 1,}',
+    '{"a": 1} and so on',
+    "a=1",
+    "NaN",
+    '{"a": NaN}',
+    '{"a": Infinity}',
+    '{"a": 1e999}',
+    '{"a": 1, "a": 2}',
+    "undefined",
+    '{"a": 1',
+]
 NO_OBJECT = [None, [], [1], 5, 5.5, True, "null", "[]", "5", '"text"', "true", '["a"]']
 
 
@@ -37,6 +53,7 @@ def ping_run(*calls, **more):
 
 
 # ---- calls and their arguments --------------------------------------------------------------------------------------------------
+
 
 @case("clawbolt#169")
 def one_unreadable_call_does_not_cost_the_batch():
@@ -73,7 +90,11 @@ def nothing_of_a_reply_that_was_cut_is_executed():
 
 @case("cerberus#648", "tool2schema#67")
 def a_bool_is_no_number_and_a_whole_number_is_one():
-    for kind, fine, wrong in [("integer", [5, 5.0, -1, 0], [True, False, 5.5, "5"]), ("number", [5, 5.5, 0], [True, False, "5", None]), ("boolean", [True, False], [0, 1, "true"])]:
+    for kind, fine, wrong in [
+        ("integer", [5, 5.0, -1, 0], [True, False, 5.5, "5"]),
+        ("number", [5, 5.5, 0], [True, False, "5", None]),
+        ("boolean", [True, False], [0, 1, "true"]),
+    ]:
         take, seen = recording(schema={"properties": {"x": {"type": kind}}})
         registry = Registry([take])
         assert not any(registry.execute("take", {"x": v}).error for v in fine) and len(seen) == len(fine)
@@ -110,7 +131,12 @@ def a_failing_call_does_not_cost_its_siblings_results():
 def a_failed_result_carries_the_id_of_its_call():
     calls = [ToolCall("a", "fail", {}), ToolCall("b", "rm", {}), ToolCall("c", "add", {}), ToolCall("d", "add", "{")]
     result = run(ScriptedModel([calls, "done"]), [add, fail], "go")
-    assert [(m["tool_call_id"], m["name"]) for m in result.messages if m["role"] == "tool"] == [("a", "fail"), ("b", "rm"), ("c", "add"), ("d", "add")]
+    assert [(m["tool_call_id"], m["name"]) for m in result.messages if m["role"] == "tool"] == [
+        ("a", "fail"),
+        ("b", "rm"),
+        ("c", "add"),
+        ("d", "add"),
+    ]
 
 
 @case("openai-agents#3459")
@@ -123,7 +149,9 @@ def an_unknown_tool_is_told_the_tools_there_are():
 @case("connectonion#1321")
 def a_tool_that_does_not_exist_is_not_said_to_be_denied():
     asked = []
-    result = run(ScriptedModel([call("refund"), "done"]), [Tool("pay", "Pay.", {}, print, needs_approval=True)], "go", approve=lambda c: asked.append(c))
+    result = run(
+        ScriptedModel([call("refund"), "done"]), [Tool("pay", "Pay.", {}, print, needs_approval=True)], "go", approve=lambda c: asked.append(c)
+    )
     assert asked == [] and results(result)[0].startswith("ERROR: there is no tool 'refund'.") and "rejected" not in results(result)[0]
 
 
@@ -137,7 +165,7 @@ def key_order_and_white_space_do_not_make_another_call():
 
 @case("genie-claw#170")
 def deep_nesting_is_an_error_text():
-    for depth, (left, right) in itertools.product([65, 1_000, 100_000], ['[]', ('{"a":', "}")]):
+    for depth, (left, right) in itertools.product([65, 1_000, 100_000], ["[]", ('{"a":', "}")]):
         result, seen = ping_run(ToolCall(None, "ping", '{"x": ' + left * depth + "1" + right * depth + "}"))
         assert seen == [] and results(result)[0].startswith("ERROR: ") and len(results(result)[0]) < 700
     value = []
@@ -147,6 +175,7 @@ def deep_nesting_is_an_error_text():
 
 
 # ---- replies -----------------------------------------------------------------------------------------------------------------
+
 
 @case("thane-ai-agent#167", "dust#29534")
 def an_empty_reply_is_no_success():
@@ -171,6 +200,7 @@ def text_beside_calls_is_kept_and_is_no_answer():
 
 
 # ---- limits --------------------------------------------------------------------------------------------------------------------
+
 
 @case("anvia#397")
 def a_limit_of_n_is_n_model_calls():
@@ -214,6 +244,7 @@ def cached_tokens_are_billed_once():
 
 # ---- what goes into the list ------------------------------------------------------------------------------------------------------
 
+
 @case("anthropic-sdk-python#461")
 def an_empty_text_is_never_sent():
     for empty in ["", " ", "\n\t"]:
@@ -228,7 +259,7 @@ def an_empty_text_is_never_sent():
 def a_giant_result_is_capped_with_a_sentence_that_says_so():
     for giant in ["x" * 5_000_000, ["x" * 10] * 500_000, {"rows": list(range(500_000))}]:
         ping, _ = counting(returns=giant)
-        text, = results(run(ScriptedModel([call("ping"), "done"]), [ping], "go"))
+        (text,) = results(run(ScriptedModel([call("ping"), "done"]), [ping], "go"))
         assert len(text) < 20_200 and text.endswith("characters in all, the first 20,000 are shown; ask for less at a time]")
 
     def shout():
@@ -253,7 +284,20 @@ def any_result_becomes_text():
         def __repr__(self):
             raise RuntimeError("no")
 
-    for value in [datetime.date(2026, 1, 2), {"when": datetime.datetime(2026, 1, 2)}, {1, 2}, b"\xff", Odd(), [Odd()], 1j, {(1, 2): 3}, float("nan"), 10 ** 5000, type, iter([])]:
+    for value in [
+        datetime.date(2026, 1, 2),
+        {"when": datetime.datetime(2026, 1, 2)},
+        {1, 2},
+        b"\xff",
+        Odd(),
+        [Odd()],
+        1j,
+        {(1, 2): 3},
+        float("nan"),
+        10**5000,
+        type,
+        iter([]),
+    ]:
         ping, _ = counting(returns=value)
         result = run(ScriptedModel([call("ping"), "done"]), [ping], "go")
         assert result.status == "done" and results(result)[0].strip() and not results(result)[0].startswith("ERROR")
@@ -261,6 +305,7 @@ def any_result_becomes_text():
 
 
 # ---- time-outs, interrupts, errors ------------------------------------------------------------------------------------------------
+
 
 @case("hermes-agent#115982", "smolagents#2464")
 def the_loop_goes_on_while_a_hung_tool_hangs():
@@ -274,6 +319,7 @@ def the_loop_goes_on_while_a_hung_tool_hangs():
 @case("autogen#7956", "kolega-code#637")
 def a_cancellation_passes_through_and_leaves_no_call_open():
     for interrupt in (KeyboardInterrupt, SystemExit, asyncio.CancelledError):
+
         def stop():
             raise interrupt
 
@@ -284,19 +330,26 @@ def a_cancellation_passes_through_and_leaves_no_call_open():
             with pytest.raises(interrupt):
                 run(ScriptedModel([calls]), [add, tool(stop)], "go", journal=journal)
             assert_one_result_per_call(journal.messages())
-            assert [m["content"] for m in journal.messages()[2:2 + place]] == ["3", "4"][:place]
+            assert [m["content"] for m in journal.messages()[2 : 2 + place]] == ["3", "4"][:place]
 
 
 @case("nanobot#3045")
 def every_call_is_answered_before_any_exit():
     for limits in [dict(max_tool_calls=1), dict(max_errors=1), dict(max_seconds=1)]:
         ticks = itertools.count()
-        result = run(ScriptedModel([[call("fail"), call("add", a=1, b=2), call("fail")]]), [add, fail], "go", limits=Limits(**limits), clock=lambda: next(ticks) / 2)
+        result = run(
+            ScriptedModel([[call("fail"), call("add", a=1, b=2), call("fail")]]),
+            [add, fail],
+            "go",
+            limits=Limits(**limits),
+            clock=lambda: next(ticks) / 2,
+        )
         assert result.status.endswith("_limit") and len(results(result)) == 3
         check_messages(result.messages)
 
 
 # ---- approval ------------------------------------------------------------------------------------------------------------------
+
 
 def payments():
     paid = []
@@ -327,7 +380,7 @@ def what_was_approved_is_what_runs_and_only_once():
 
     def approve(c):
         asked.append(dict(c.arguments))
-        c.arguments.update(amount=10 ** 6)
+        c.arguments.update(amount=10**6)
         return len(asked) == 1
 
     result = run(ScriptedModel([call("pay", amount=1), call("pay", amount=1), "done"]), tools, "go", approve=approve)
@@ -336,16 +389,23 @@ def what_was_approved_is_what_runs_and_only_once():
 
 # ---- schemas and counts -----------------------------------------------------------------------------------------------------------
 
+
 @case("PraisonAI#1845")
 def the_schema_says_what_the_signature_says():
     class Size(enum.Enum):
         SMALL = "s"
 
     def find(a: typing.Optional[int], b: typing.Literal["x", "y"], c: Size, d: list[str], e: typing.Union[int, str] = 1): ...
+
     find.__annotations__["c"] = Size
     schema = tool(find).schema
-    assert schema["properties"] == {"a": {"type": ["integer", "null"]}, "b": {"enum": ["x", "y"]}, "c": {"enum": ["s"]}, "d": {"type": "array", "items": {"type": "string"}},
-                                    "e": {"type": ["integer", "string"], "default": 1}}
+    assert schema["properties"] == {
+        "a": {"type": ["integer", "null"]},
+        "b": {"enum": ["x", "y"]},
+        "c": {"enum": ["s"]},
+        "d": {"type": "array", "items": {"type": "string"}},
+        "e": {"type": ["integer", "string"], "default": 1},
+    }
     assert schema["required"] == ["a", "b", "c", "d"]
 
 
@@ -354,6 +414,7 @@ def what_cannot_be_passed_by_name_is_refused():
     def rest(*args): ...
     def named(x, **kwargs): ...
     def positional(x, /): ...
+
     for fn in (rest, named, positional):
         with pytest.raises(TypeError, match=f"{fn.__name__}: a model passes arguments by name"):
             tool(fn)
@@ -370,6 +431,7 @@ def markers_in_a_message_are_counted_as_text():
 def tokens_are_counted_with_no_network():
     import socket
     from agentkit.tokens import encoder
+
     encoder.cache_clear()
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(socket, "getaddrinfo", lambda *a, **k: pytest.fail("the network was asked"))

@@ -37,7 +37,8 @@ def test_an_import_loads_nothing_but_itself():
 
 @pytest.mark.parametrize("name", sorted(NAMES))
 def test_a_name_loads_no_third_party_package(name):
-    done = python(f"import sys, agentkit; agentkit.{name}; print({{m.split('.')[0] for m in sys.modules}} - sys.stdlib_module_names - {{'agentkit', '__main__'}})", "-S")
+    third_party = "{m.split('.')[0] for m in sys.modules} - sys.stdlib_module_names - {'agentkit', '__main__'}"
+    done = python(f"import sys, agentkit; agentkit.{name}; print({third_party})", "-S")
     assert done.stdout.strip() == "set()", done.stdout + done.stderr
 
 
@@ -62,9 +63,19 @@ def test_the_harness_never_imports_the_classroom(path):
     assert "course" not in imports_of(path)
 
 
-@pytest.mark.parametrize("path, lower", [
-    ("mini.py", set()), ("messages.py", set()), ("schema.py", set()), ("tokens.py", {"messages"}), ("journal.py", {"messages"}), ("models.py", {"messages", "streaming"}),
-    ("tools.py", {"messages", "schema"}), ("limits.py", {"messages", "tokens"})])
+@pytest.mark.parametrize(
+    "path, lower",
+    [
+        ("mini.py", set()),
+        ("messages.py", set()),
+        ("schema.py", set()),
+        ("tokens.py", {"messages"}),
+        ("journal.py", {"messages"}),
+        ("models.py", {"messages", "streaming"}),
+        ("tools.py", {"messages", "schema"}),
+        ("limits.py", {"messages", "tokens"}),
+    ],
+)
 def test_imports_point_downwards(path, lower):
     assert imports_of(path) <= lower
 
@@ -73,7 +84,7 @@ def test_mini_runs_with_nothing_installed():
     code = f"""
 import runpy
 from types import SimpleNamespace as S
-mini = runpy.run_path({str(PACKAGE / 'mini.py')!r})
+mini = runpy.run_path({str(PACKAGE / "mini.py")!r})
 tool = S(name="add", description="Add.", schema={{"properties": {{"a": {{"type": "integer"}}}}}}, fn=lambda a: a + 1)
 replies = iter([S(text=None, tool_calls=[S(id="1", name="add", arguments='{{"a": 1}}')], usage=None, stop_reason=None),
                 S(text="two", tool_calls=[], usage=None, stop_reason="stop")])

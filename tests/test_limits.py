@@ -39,10 +39,13 @@ def test_only_money_and_seconds_come_in_parts(field):
 
 
 def test_the_defaults():
-    assert Limits() == Limits(max_steps=10, max_tool_calls=None, budget_tokens=None, budget_usd=None, max_seconds=None, max_repeats=3, max_errors=None, reserve=None)
+    assert Limits() == Limits(
+        max_steps=10, max_tool_calls=None, budget_tokens=None, budget_usd=None, max_seconds=None, max_repeats=3, max_errors=None, reserve=None
+    )
 
 
 # ---- steps --------------------------------------------------------------------------------------------------------------------
+
 
 @pytest.mark.parametrize("n", [0, 1, 2, 7, 30])
 def test_a_step_limit_of_n_makes_n_model_calls(n):
@@ -65,6 +68,7 @@ def test_no_limit_is_no_limit():
 
 # ---- tool calls ---------------------------------------------------------------------------------------------------------------
 
+
 @pytest.mark.parametrize("n", [0, 1, 2, 3, 4, 5])
 def test_a_tool_call_limit_of_n_runs_n_tools_also_within_a_batch(n):
     ping, runs = counting()
@@ -86,13 +90,20 @@ def test_what_fits_the_tool_call_limit_runs_and_the_answer_comes():
 
 # ---- tokens ---------------------------------------------------------------------------------------------------------------------
 
+
 def test_with_a_counter_a_call_that_does_not_fit_is_not_made():
     # step 1 sends 2 and writes 4 + 2 characters, so step 2 sends 2 + 6 + 4 and would come to 20
     ping, _ = counting()
     script = [Reply(tool_calls=[ToolCall("1", "ping", "{}")]), "well"]
 
     def once(budget):
-        return run(ScriptedModel(script), [ping], "go", limits=Limits(budget_tokens=budget), count_tokens=lambda text: 0 if text.startswith("[") else len(text))
+        return run(
+            ScriptedModel(script),
+            [ping],
+            "go",
+            limits=Limits(budget_tokens=budget),
+            count_tokens=lambda text: 0 if text.startswith("[") else len(text),
+        )
 
     assert [once(b).steps for b in (0, 1, 2, 8, 19, 20, 24)] == [0, 0, 1, 1, 1, 2, 2]
     assert once(19).status == "token_budget" and once(20).status == "done" and once(20).usage.total_tokens == 24
@@ -104,7 +115,13 @@ def test_a_reserve_keeps_room_for_the_reply():
     script = [Reply(tool_calls=[ToolCall("1", "ping", "{}")]), "well"]
 
     def once(budget, reserve):
-        return run(ScriptedModel(script), [ping], "go", limits=Limits(budget_tokens=budget, reserve=reserve), count_tokens=lambda text: 0 if text.startswith("[") else len(text))
+        return run(
+            ScriptedModel(script),
+            [ping],
+            "go",
+            limits=Limits(budget_tokens=budget, reserve=reserve),
+            count_tokens=lambda text: 0 if text.startswith("[") else len(text),
+        )
 
     assert once(23, 4).steps == 1 and once(24, 4).steps == 2 and once(24, 4).usage.total_tokens == 24
     assert once(24, 5).steps == 1 and once(25, 5).steps == 2
@@ -112,7 +129,9 @@ def test_a_reserve_keeps_room_for_the_reply():
 
 def test_without_a_counter_a_budget_is_exceeded_by_one_reply_at_most():
     script = [Reply(tool_calls=[call("look_up", item=str(i))], usage=Usage(40, 10)) for i in range(9)]
-    spent = {b: run(ScriptedModel(script), [look_up], "go", limits=Limits(budget_tokens=b)).usage.total_tokens for b in (0, 1, 49, 50, 51, 100, 101, 400)}
+    spent = {
+        b: run(ScriptedModel(script), [look_up], "go", limits=Limits(budget_tokens=b)).usage.total_tokens for b in (0, 1, 49, 50, 51, 100, 101, 400)
+    }
     assert spent == {0: 0, 1: 50, 49: 50, 50: 50, 51: 100, 100: 100, 101: 150, 400: 400}
 
 
@@ -134,7 +153,7 @@ def test_reported_tokens_are_charged_cached_ones_included():
 
 # ---- money ----------------------------------------------------------------------------------------------------------------------
 
-SPENDS = [Reply(tool_calls=[call("look_up", item=str(i))], usage=Usage(1000, 0)) for i in range(9)]      # 0.01 USD each at 10 USD a million
+SPENDS = [Reply(tool_calls=[call("look_up", item=str(i))], usage=Usage(1000, 0)) for i in range(9)]  # 0.01 USD each at 10 USD a million
 
 
 @pytest.mark.parametrize("budget, steps", [(0, 0), (0.005, 1), (0.01, 1), (0.011, 2), (0.03, 3), (0.0301, 4)])
@@ -147,7 +166,9 @@ def test_a_money_budget_stops_as_a_token_budget_does(budget, steps):
 
 def test_with_a_counter_money_is_asked_for_ahead():
     result = run(ScriptedModel(["x"]), [], "x" * 1000, limits=Limits(budget_usd=0.0099), prices=Price(10, 10), count_tokens=len)
-    assert result.report == "Stopped at the money budget after 0 steps: 0.0000 of 0.0099 USD are spent and the next call needs 0.0100; no tool was run."
+    assert (
+        result.report == "Stopped at the money budget after 0 steps: 0.0000 of 0.0099 USD are spent and the next call needs 0.0100; no tool was run."
+    )
     assert run(ScriptedModel(["x"]), [], "x" * 1000, limits=Limits(budget_usd=0.01), prices=Price(10, 10), count_tokens=len).status == "done"
 
 
@@ -158,8 +179,14 @@ def test_a_reserve_is_money_too_and_costs_what_output_costs():
     assert (once(0.0149), once(0.0151)) == ("cost_budget", "done")
 
 
-@pytest.mark.parametrize("prices, says", [(None, "budget_usd needs a price: pass prices="), ({}, "with an entry for the model 'small'"),
-                                          ({"large": Price(1, 1)}, "with an entry for the model 'small'")])
+@pytest.mark.parametrize(
+    "prices, says",
+    [
+        (None, "budget_usd needs a price: pass prices="),
+        ({}, "with an entry for the model 'small'"),
+        ({"large": Price(1, 1)}, "with an entry for the model 'small'"),
+    ],
+)
 def test_a_money_budget_without_a_price_is_refused_at_the_start(prices, says):
     model = ScriptedModel(["x"], name="small")
     with pytest.raises(ValueError, match=says):
@@ -172,6 +199,7 @@ def test_a_price_of_nothing_never_ends_a_run():
 
 
 # ---- seconds --------------------------------------------------------------------------------------------------------------------
+
 
 def test_a_time_limit_is_asked_before_every_model_call():
     clock = Clock()
@@ -198,7 +226,9 @@ def test_a_time_limit_is_asked_between_the_tools_of_a_batch():
     result = run(ScriptedModel([[call("slow", n=i) for i in range(5)], "done"]), [tool], "go", limits=Limits(max_seconds=2), clock=clock)
     assert runs == [0, 1] and result.status == "time_limit" and result.steps == 1
     assert results(result) == ["null", "null"] + ["ERROR: not run: the run stopped at the time limit after 2.0 s of 2 s"] * 3
-    assert result.report == "Stopped at the time limit after 2.0 s of 2 s: slow(n=0), slow(n=1) succeeded; slow(n=2), slow(n=3), slow(n=4) were not run."
+    assert (
+        result.report == "Stopped at the time limit after 2.0 s of 2 s: slow(n=0), slow(n=1) succeeded; slow(n=2), slow(n=3), slow(n=4) were not run."
+    )
     assert_rules(result)
 
 
@@ -215,8 +245,14 @@ def test_an_answer_that_comes_late_is_still_an_answer():
 # ---- errors ---------------------------------------------------------------------------------------------------------------------
 
 SAYS_ERROR = Tool("says", "Says.", {"properties": {}}, lambda: {"error": "gone"})
-ERRORS = {"raises": call("fail"), "refused by its schema": call("look_up"), "unknown name": call("rm"), "says error": call("says"),
-          "broken JSON": ToolCall(None, "look_up", "{"), "arguments that are no object": ToolCall(None, "look_up", "[]")}
+ERRORS = {
+    "raises": call("fail"),
+    "refused by its schema": call("look_up"),
+    "unknown name": call("rm"),
+    "says error": call("says"),
+    "broken JSON": ToolCall(None, "look_up", "{"),
+    "arguments that are no object": ToolCall(None, "look_up", "[]"),
+}
 
 
 @pytest.mark.parametrize("wrong", ERRORS.values(), ids=ERRORS)
@@ -249,12 +285,15 @@ def test_after_the_last_error_the_rest_of_the_batch_is_answered_and_not_run():
 
 # ---- repeats --------------------------------------------------------------------------------------------------------------------
 
+
 def letters(pattern):
     """A model that looks up one letter of the pattern after the other, over and over."""
     return ScriptedModel([call("look_up", item=letter) for letter in pattern], repeat=True)
 
 
-@pytest.mark.parametrize("pattern, steps", [("a", 3), ("ab", 6), ("abc", 9), ("xyaaa", 5), ("xababab", 7), ("aab", 9), ("aabb", None), ("abcd", None), ("abcde", None)])
+@pytest.mark.parametrize(
+    "pattern, steps", [("a", 3), ("ab", 6), ("abc", 9), ("xyaaa", 5), ("xababab", 7), ("aab", 9), ("aabb", None), ("abcd", None), ("abcde", None)]
+)
 def test_three_rounds_of_one_two_or_three_steps_are_a_loop(pattern, steps):
     result = run(letters(pattern), [look_up], "go", limits=Limits(max_steps=40))
     assert (result.status, result.steps) == (("repeated_call", steps) if steps else ("step_limit", 40))
@@ -284,7 +323,9 @@ def test_key_order_makes_no_difference_to_a_call_that_its_schema_refuses():
     assert run(ScriptedModel([ToolCall(None, "add", a) for a in wrong] + ["done"]), [add], "go").status == "repeated_call"
 
 
-@pytest.mark.parametrize("a, b", [({"x": 1}, {"x": 2}), ({"x": "1"}, {"x": 1}), ("{", "{ "), ('{"x": [1, 2]}', '{"x": [2, 1]}'), ({"x": None}, {}), ("null", "")])
+@pytest.mark.parametrize(
+    "a, b", [({"x": 1}, {"x": 2}), ({"x": "1"}, {"x": 1}), ("{", "{ "), ('{"x": [1, 2]}', '{"x": [2, 1]}'), ({"x": None}, {}), ("null", "")]
+)
 def test_other_arguments_are_another_call(a, b):
     assert canonical(a) != canonical(b)
 
@@ -326,8 +367,13 @@ def test_a_batch_is_the_same_only_as_a_whole():
     assert run(ScriptedModel(changing + ["done"]), [look_up], "go").status == "done"
 
 
-@pytest.mark.parametrize("pattern, says", [("a", "a loop: the same call with the same result three times: look_up(item=\"a\") 3 times succeeded."),
-                                           ("ab", "a loop: the same 2 steps with the same result three times: look_up(item=\"a\") 3 times, look_up(item=\"b\") 3 times succeeded.")])
+@pytest.mark.parametrize(
+    "pattern, says",
+    [
+        ("a", 'a loop: the same call with the same result three times: look_up(item="a") 3 times succeeded.'),
+        ("ab", 'a loop: the same 2 steps with the same result three times: look_up(item="a") 3 times, look_up(item="b") 3 times succeeded.'),
+    ],
+)
 def test_a_loop_is_reported_as_one(pattern, says):
     assert run(letters(pattern), [look_up], "go").report == f"Stopped: {says}"
 
@@ -335,9 +381,15 @@ def test_a_loop_is_reported_as_one(pattern, says):
 # ---- all at once ------------------------------------------------------------------------------------------------------------------
 
 GENEROUS = dict(max_steps=50, max_tool_calls=50, budget_tokens=5_000, budget_usd=0.05, max_seconds=50, max_repeats=50, max_errors=50, reserve=10)
-TIGHT = {   # the one limit that is tightened -> status, steps
-    "max_steps": (4, "step_limit", 4), "max_tool_calls": (4, "tool_call_limit", 5), "budget_tokens": (409, "token_budget", 4), "budget_usd": (0.00405, "cost_budget", 4),
-    "max_seconds": (4, "time_limit", 4), "max_repeats": (4, "repeated_call", 4), "max_errors": (4, "error_limit", 4)}
+TIGHT = {  # the one limit that is tightened -> status, steps
+    "max_steps": (4, "step_limit", 4),
+    "max_tool_calls": (4, "tool_call_limit", 5),
+    "budget_tokens": (409, "token_budget", 4),
+    "budget_usd": (0.00405, "cost_budget", 4),
+    "max_seconds": (4, "time_limit", 4),
+    "max_repeats": (4, "repeated_call", 4),
+    "max_errors": (4, "error_limit", 4),
+}
 
 
 @pytest.mark.parametrize("field", TIGHT)
@@ -354,9 +406,15 @@ def test_of_all_limits_at_once_the_tight_one_stops_the_run(field):
     assert_rules(result)
 
 
-@pytest.mark.parametrize("limits, status", [
-    (dict(max_steps=0, max_seconds=0, budget_tokens=0, budget_usd=0), "step_limit"), (dict(max_seconds=0, budget_tokens=0, budget_usd=0), "time_limit"),
-    (dict(budget_tokens=0, budget_usd=0), "token_budget"), (dict(budget_usd=0), "cost_budget")])
+@pytest.mark.parametrize(
+    "limits, status",
+    [
+        (dict(max_steps=0, max_seconds=0, budget_tokens=0, budget_usd=0), "step_limit"),
+        (dict(max_seconds=0, budget_tokens=0, budget_usd=0), "time_limit"),
+        (dict(budget_tokens=0, budget_usd=0), "token_budget"),
+        (dict(budget_usd=0), "cost_budget"),
+    ],
+)
 def test_where_several_are_met_the_order_is_fixed_and_nothing_is_paid(limits, status):
     model = ScriptedModel(["x"])
     result = run(model, [], "go", limits=Limits(**limits), prices=Price(1, 1))

@@ -12,30 +12,62 @@ ASK = "Your reply was empty. Call a tool, or answer in text."
 
 # ---- every exit, with its whole report --------------------------------------------------------------------------------------------
 
-EXITS = {   # status: (script, limits, the report)
+EXITS = {  # status: (script, limits, the report)
     "done": ([call("add", a=1, b=2), "three"], {}, "Done after 2 steps: add(a=1, b=2) succeeded."),
     "done at once": (["three"], {}, "Done after 1 step; no tool was run."),
     "done after an error": ([call("add", a=1), call("add", a=1, b=2), "three"], {}, "Done after 3 steps: add(a=1, b=2) succeeded; add(a=1) failed."),
-    "step_limit": ([call("add", a=1, b=2)], {"max_steps": 1}, "Stopped at the step limit after 1 step: add(a=1, b=2) succeeded; look_up, fail, pay were never called."),
-    "tool_call_limit": ([[call("add", a=1, b=2), call("look_up", item="lamp")]], {"max_tool_calls": 1},
-                        "Stopped at the tool call limit after 1 tool call: add(a=1, b=2) succeeded; look_up(item=\"lamp\") was not run; fail, pay were never called."),
-    "token_budget": ([Reply(tool_calls=[call("add", a=1, b=2)], usage=Usage(40, 10))], {"budget_tokens": 50},
-                     "Stopped at the token budget after 1 step: 50 of 50 tokens are spent: add(a=1, b=2) succeeded; look_up, fail, pay were never called."),
-    "cost_budget": ([Reply(tool_calls=[call("add", a=1, b=2)], usage=Usage(1000, 0))], {"budget_usd": 0.01},
-                    "Stopped at the money budget after 1 step: 0.0100 of 0.0100 USD are spent: add(a=1, b=2) succeeded; look_up, fail, pay were never called."),
+    "step_limit": (
+        [call("add", a=1, b=2)],
+        {"max_steps": 1},
+        "Stopped at the step limit after 1 step: add(a=1, b=2) succeeded; look_up, fail, pay were never called.",
+    ),
+    "tool_call_limit": (
+        [[call("add", a=1, b=2), call("look_up", item="lamp")]],
+        {"max_tool_calls": 1},
+        'Stopped at the tool call limit after 1 tool call: add(a=1, b=2) succeeded; look_up(item="lamp") was not run; fail, pay were never called.',
+    ),
+    "token_budget": (
+        [Reply(tool_calls=[call("add", a=1, b=2)], usage=Usage(40, 10))],
+        {"budget_tokens": 50},
+        "Stopped at the token budget after 1 step: 50 of 50 tokens are spent: add(a=1, b=2) succeeded; look_up, fail, pay were never called.",
+    ),
+    "cost_budget": (
+        [Reply(tool_calls=[call("add", a=1, b=2)], usage=Usage(1000, 0))],
+        {"budget_usd": 0.01},
+        "Stopped at the money budget after 1 step: 0.0100 of 0.0100 USD are spent: add(a=1, b=2) succeeded; look_up, fail, pay were never called.",
+    ),
     "time_limit": ([], {"max_seconds": 0}, "Stopped at the time limit after 0.0 s of 0 s: add, look_up, fail, pay were never called."),
-    "repeated_call": ([call("add", a=1, b=2)] * 3, {},
-                      "Stopped: a loop: the same call with the same result three times: add(a=1, b=2) 3 times succeeded; look_up, fail, pay were never called."),
-    "error_limit": ([[call("fail"), call("rm"), call("add", a=1, b=2)]], {"max_errors": 2},
-                    "Stopped at the error limit after 2 tool errors: fail(), rm() failed; add(a=1, b=2) was not run; look_up, pay were never called."),
-    "waiting_for_approval": ([[call("add", a=1, b=2), call("pay", amount=5)]], {},
-                             "Waiting for a person after 1 step: add(a=1, b=2), pay(amount=5) wait for a person; look_up, fail were never called."),
+    "repeated_call": (
+        [call("add", a=1, b=2)] * 3,
+        {},
+        "Stopped: a loop: the same call with the same result three times: add(a=1, b=2) 3 times succeeded; look_up, fail, pay were never called.",
+    ),
+    "error_limit": (
+        [[call("fail"), call("rm"), call("add", a=1, b=2)]],
+        {"max_errors": 2},
+        "Stopped at the error limit after 2 tool errors: fail(), rm() failed; add(a=1, b=2) was not run; look_up, pay were never called.",
+    ),
+    "waiting_for_approval": (
+        [[call("add", a=1, b=2), call("pay", amount=5)]],
+        {},
+        "Waiting for a person after 1 step: add(a=1, b=2), pay(amount=5) wait for a person; look_up, fail were never called.",
+    ),
     "empty_reply": (["", Reply()], {}, "Stopped: two empty replies in a row after 2 steps: add, look_up, fail, pay were never called."),
-    "truncated": ([Reply("and so", [call("add", a=1, b=2)], stop_reason="length")], {},
-                  "Stopped: the reply was truncated at the length limit after 1 step: add(a=1, b=2) was not run; look_up, fail, pay were never called."),
-    "refused": ([Reply("I will not.", stop_reason="refusal")], {}, "Stopped: the model refused to answer after 1 step: add, look_up, fail, pay were never called."),
-    "model_error": ([call("add", a=1, b=2), OSError("the line is dead")], {},
-                    "Stopped: the model failed at step 2 (OSError: the line is dead): add(a=1, b=2) succeeded; look_up, fail, pay were never called."),
+    "truncated": (
+        [Reply("and so", [call("add", a=1, b=2)], stop_reason="length")],
+        {},
+        "Stopped: the reply was truncated at the length limit after 1 step: add(a=1, b=2) was not run; look_up, fail, pay were never called.",
+    ),
+    "refused": (
+        [Reply("I will not.", stop_reason="refusal")],
+        {},
+        "Stopped: the model refused to answer after 1 step: add, look_up, fail, pay were never called.",
+    ),
+    "model_error": (
+        [call("add", a=1, b=2), OSError("the line is dead")],
+        {},
+        "Stopped: the model failed at step 2 (OSError: the line is dead): add(a=1, b=2) succeeded; look_up, fail, pay were never called.",
+    ),
 }
 
 
@@ -60,17 +92,24 @@ def test_a_long_report_is_shortened():
 
 # ---- what a step does -----------------------------------------------------------------------------------------------------------
 
+
 def test_a_run_is_a_list_that_grows_by_a_reply_and_its_results():
     result = run(ScriptedModel([["I add.", call("add", a=1, b=2), call("add", a=3, b=4)], "three and seven"]), [add], "go", system="be brief")
     assert result.messages == [
         {"role": "system", "content": "be brief"},
         {"role": "user", "content": "go"},
-        {"role": "assistant", "content": "I add.", "tool_calls": [
-            {"id": "call_1", "type": "function", "function": {"name": "add", "arguments": '{"a": 1, "b": 2}'}},
-            {"id": "call_2", "type": "function", "function": {"name": "add", "arguments": '{"a": 3, "b": 4}'}}]},
+        {
+            "role": "assistant",
+            "content": "I add.",
+            "tool_calls": [
+                {"id": "call_1", "type": "function", "function": {"name": "add", "arguments": '{"a": 1, "b": 2}'}},
+                {"id": "call_2", "type": "function", "function": {"name": "add", "arguments": '{"a": 3, "b": 4}'}},
+            ],
+        },
         {"role": "tool", "tool_call_id": "call_1", "name": "add", "content": "3"},
         {"role": "tool", "tool_call_id": "call_2", "name": "add", "content": "7"},
-        {"role": "assistant", "content": "three and seven"}]
+        {"role": "assistant", "content": "three and seven"},
+    ]
     assert (result.status, result.answer, result.steps, result.pending) == ("done", "three and seven", 2, ())
 
 
@@ -92,9 +131,18 @@ def test_the_model_is_given_the_definitions():
     assert model.tools == [add.definition, look_up.definition]
 
 
-@pytest.mark.parametrize("ids, expected", [
-    ([None, None], ["call_1", "call_2"]), (["a", "a"], ["a", "call_2"]), (["", " "], ["call_1", "call_2"]), ([7, ("x",)], ["call_1", "call_2"]),
-    (["call_2", None], ["call_2", "call_3"]), ([None, "call_1"], ["call_1", "call_2"]), (["\ud800", "b"], ["call_1", "b"])])
+@pytest.mark.parametrize(
+    "ids, expected",
+    [
+        ([None, None], ["call_1", "call_2"]),
+        (["a", "a"], ["a", "call_2"]),
+        (["", " "], ["call_1", "call_2"]),
+        ([7, ("x",)], ["call_1", "call_2"]),
+        (["call_2", None], ["call_2", "call_3"]),
+        ([None, "call_1"], ["call_1", "call_2"]),
+        (["\ud800", "b"], ["call_1", "b"]),
+    ],
+)
 def test_every_call_has_an_id_of_its_own(ids, expected):
     result = run(ScriptedModel([[ToolCall(i, "add", {"a": 1, "b": n}) for n, i in enumerate(ids)], "done"]), [add], "go")
     assert [m["tool_call_id"] for m in result.messages if m["role"] == "tool"] == expected
@@ -107,7 +155,11 @@ def test_an_id_that_comes_back_in_a_later_step_is_replaced():
 
 
 def test_one_bad_call_does_not_cost_its_siblings():
-    result = run(ScriptedModel([[ToolCall(None, "add", "{"), call("add", a=1, b=2), call("fail"), call("rm"), call("add", a=1, b=3)], "done"]), [add, fail], "go")
+    result = run(
+        ScriptedModel([[ToolCall(None, "add", "{"), call("add", a=1, b=2), call("fail"), call("rm"), call("add", a=1, b=3)], "done"]),
+        [add, fail],
+        "go",
+    )
     assert [text.startswith("ERROR") for text in results(result)] == [True, False, True, True, False]
     assert_rules(result)
 
@@ -125,13 +177,19 @@ def test_what_a_tool_does_to_its_arguments_stays_in_the_tool():
 def test_half_a_surrogate_pair_is_cleaned_on_the_way_in():
     seen = []
     take = Tool("take", "Take.", {"properties": {"x": {}}}, lambda x: seen.append(x) or "a\ud800b")
-    result = run(ScriptedModel([[ToolCall(None, "take", '{"x": "\\ud83d"}'), ToolCall("\ud800", "ta\ud800ke", '{"x": "\ud800"}')], "b\ud800"]), [take], "g\ud800", system="s\ud800")
+    result = run(
+        ScriptedModel([[ToolCall(None, "take", '{"x": "\\ud83d"}'), ToolCall("\ud800", "ta\ud800ke", '{"x": "\ud800"}')], "b\ud800"]),
+        [take],
+        "g\ud800",
+        system="s\ud800",
+    )
     json.dumps(result.messages, ensure_ascii=False).encode()
     assert seen == ["?"] and result.answer == "b?" and result.messages[0]["content"] == "s?" and result.messages[1]["content"] == "g?"
     assert_rules(result)
 
 
 # ---- empty, cut, refused ----------------------------------------------------------------------------------------------------------
+
 
 def test_an_empty_reply_is_asked_about_once():
     result = run(ScriptedModel(["", "yes"]), [], "go")
@@ -154,8 +212,14 @@ def test_an_unreadable_reply_in_between_is_not_an_empty_one():
     assert result.status == "done" and [m["content"] for m in result.messages] == ["go", ASK, "{", "ERROR: no JSON", ASK, "yes"]
 
 
-@pytest.mark.parametrize("reason, status, told", [("length", "truncated", "not run: the reply was truncated"), ("max_tokens", "truncated", "not run: the reply was truncated"),
-                                                  ("content_filter", "refused", "not run: the reply was marked as refused")])
+@pytest.mark.parametrize(
+    "reason, status, told",
+    [
+        ("length", "truncated", "not run: the reply was truncated"),
+        ("max_tokens", "truncated", "not run: the reply was truncated"),
+        ("content_filter", "refused", "not run: the reply was marked as refused"),
+    ],
+)
 def test_nothing_of_a_reply_that_was_cut_or_refused_runs(reason, status, told):
     ping, runs = counting()
     result = run(ScriptedModel([Reply("so", [call("ping"), call("ping")], Usage(5, 5), reason)]), [ping], "go")
@@ -185,11 +249,20 @@ def test_a_model_error_keeps_what_was_done():
 
 # ---- approval -------------------------------------------------------------------------------------------------------------------
 
+
 def paying(*calls, **more):
     """A run that asks for these calls; `pay` needs approval. Returns the result and what ran."""
     ran = []
-    tools = [Tool("pay", "Pay.", {"properties": {"amount": {"type": "integer"}}, "required": ["amount"]}, lambda amount: ran.append(amount) or f"paid {amount}",
-                  needs_approval=True), Tool("note", "Note.", {"properties": {}}, lambda: ran.append("note") or "noted")]
+    tools = [
+        Tool(
+            "pay",
+            "Pay.",
+            {"properties": {"amount": {"type": "integer"}}, "required": ["amount"]},
+            lambda amount: ran.append(amount) or f"paid {amount}",
+            needs_approval=True,
+        ),
+        Tool("note", "Note.", {"properties": {}}, lambda: ran.append("note") or "noted"),
+    ]
     return run(ScriptedModel([list(calls), "done"]), tools, "go", **more), ran
 
 
@@ -217,10 +290,18 @@ def test_who_approves_all_runs_all_in_order():
     assert_rules(result)
 
 
-@pytest.mark.parametrize("said, told", [
-    (False, "ERROR: a person rejected this action"), ("too much", "ERROR: a person rejected this action: too much"), ("", "ERROR: a person rejected this action"),
-    (0, "ERROR: a person rejected this action: 0"), (1, "ERROR: a person rejected this action: 1"), ([], "ERROR: a person rejected this action: []"),
-    ("a\ud800", "ERROR: a person rejected this action: a?")])
+@pytest.mark.parametrize(
+    "said, told",
+    [
+        (False, "ERROR: a person rejected this action"),
+        ("too much", "ERROR: a person rejected this action: too much"),
+        ("", "ERROR: a person rejected this action"),
+        (0, "ERROR: a person rejected this action: 0"),
+        (1, "ERROR: a person rejected this action: 1"),
+        ([], "ERROR: a person rejected this action: []"),
+        ("a\ud800", "ERROR: a person rejected this action: a?"),
+    ],
+)
 def test_whatever_is_not_true_is_a_no_that_the_model_reads(said, told):
     result, ran = paying(call("note"), call("pay", amount=1), approve=lambda asked: said)
     assert (ran, results(result), result.status) == (["note"], ["noted", told], "done")
@@ -249,8 +330,15 @@ def test_what_was_approved_is_what_runs():
     assert paying(call("pay", amount=1), approve=change)[1] == [1]
 
 
-@pytest.mark.parametrize("wrong, told", [
-    (ToolCall(None, "pay", "{"), "not valid JSON"), (call("pay"), "missing required argument"), (call("pay", amount="all"), "must be integer"), (call("refund"), "there is no tool")])
+@pytest.mark.parametrize(
+    "wrong, told",
+    [
+        (ToolCall(None, "pay", "{"), "not valid JSON"),
+        (call("pay"), "missing required argument"),
+        (call("pay", amount="all"), "must be integer"),
+        (call("refund"), "there is no tool"),
+    ],
+)
 def test_nobody_is_asked_about_a_call_that_cannot_run(wrong, told):
     asked = []
     result, ran = paying(wrong, call("note"), approve=lambda c: asked.append(c) or True)
@@ -262,14 +350,19 @@ def test_nobody_is_asked_about_a_call_that_cannot_run(wrong, told):
 # ---- the programmer's mistakes ------------------------------------------------------------------------------------------------
 
 MISTAKES = {
-    "no task": (dict(task=""), "the task must be a text that says something"), "a blank task": (dict(task=" \n"), "the task must be"),
-    "a task that is no text": (dict(task=["go"]), "the task must be"), "no model": (dict(model="gpt"), "a model is a function"),
-    "no limits": (dict(limits={"max_steps": 5}), "limits takes Limits"), "a system that is no text": (dict(system=None), "system takes a text"),
+    "no task": (dict(task=""), "the task must be a text that says something"),
+    "a blank task": (dict(task=" \n"), "the task must be"),
+    "a task that is no text": (dict(task=["go"]), "the task must be"),
+    "no model": (dict(model="gpt"), "a model is a function"),
+    "no limits": (dict(limits={"max_steps": 5}), "limits takes Limits"),
+    "a system that is no text": (dict(system=None), "system takes a text"),
     "a counter that counts in halves": (dict(count_tokens=lambda text: 0.5), "count_tokens must return a whole number"),
     "a counter of nothing": (dict(count_tokens=lambda text: None, tools=[]), "count_tokens must return a whole number"),
-    "a bare function": (dict(tools=[len]), "put @tool above the function"), "one name twice": (dict(tools=[add, add]), "two tools are called 'add'"),
+    "a bare function": (dict(tools=[len]), "put @tool above the function"),
+    "one name twice": (dict(tools=[add, add]), "two tools are called 'add'"),
     "a broken schema": (dict(tools=[Tool("x", "", {"type": "nonsense"}, len)]), "not valid JSON schema"),
-    "a journal that was used": (dict(journal=run(ScriptedModel(["x"]), [], "go").journal), "already holds a run")}
+    "a journal that was used": (dict(journal=run(ScriptedModel(["x"]), [], "go").journal), "already holds a run"),
+}
 
 
 @pytest.mark.parametrize("change, says", MISTAKES.values(), ids=MISTAKES)
@@ -283,6 +376,7 @@ def test_a_programmers_mistake_raises_at_once(change, says):
 
 # ---- the record -----------------------------------------------------------------------------------------------------------------
 
+
 def test_the_trace_is_a_table_of_steps():
     result = run(ScriptedModel([call("add", a=1, b=2), "", "three"]), [add], "go", count_tokens=lambda text: 1)
     rows = result.journal.table().rows
@@ -291,7 +385,8 @@ def test_the_trace_is_a_table_of_steps():
     assert str(result.journal.table()).splitlines()[:3] == [
         "step  the model              what came back                                         tokens so far",
         "----  ---------------------  -----------------------------------------------------  -------------",
-        '1     add({"a": 1, "b": 2})  3                                                      3']
+        '1     add({"a": 1, "b": 2})  3                                                      3',
+    ]
     assert result.report in str(result.journal.show()) and "<table>" in result.journal.show()._repr_html_()
 
 

@@ -12,8 +12,11 @@ GO = {"role": "user", "content": "go"}
 
 
 def asks(*ids, content=None):
-    return {"role": "assistant", "content": content,
-            "tool_calls": [{"id": i, "type": "function", "function": {"name": "ping", "arguments": "{}"}} for i in ids]}
+    return {
+        "role": "assistant",
+        "content": content,
+        "tool_calls": [{"id": i, "type": "function", "function": {"name": "ping", "arguments": "{}"}} for i in ids],
+    }
 
 
 def answer(call_id):
@@ -21,6 +24,7 @@ def answer(call_id):
 
 
 # ---- values -------------------------------------------------------------------------------------------------------------
+
 
 def test_a_call_is_written_like_python_and_has_no_id_yet():
     assert call("look_up", item="lamp") == ToolCall(None, "look_up", {"item": "lamp"})
@@ -34,18 +38,39 @@ def test_usage_adds_up_and_the_unknown_stays_unknown():
     assert Usage(10, 2, 5).total_tokens == 17 and Usage(None, 2).total_tokens == 2
 
 
-@pytest.mark.parametrize("wrong", [dict(input_tokens=-1), dict(output_tokens=1.5), dict(input_tokens=True), dict(cached_tokens=None), dict(cost_usd=float("nan")),
-                                   dict(cost_usd=float("inf")), dict(cost_usd="1"), dict(output_tokens=float("nan"))])
+@pytest.mark.parametrize(
+    "wrong",
+    [
+        dict(input_tokens=-1),
+        dict(output_tokens=1.5),
+        dict(input_tokens=True),
+        dict(cached_tokens=None),
+        dict(cost_usd=float("nan")),
+        dict(cost_usd=float("inf")),
+        dict(cost_usd="1"),
+        dict(output_tokens=float("nan")),
+    ],
+)
 def test_usage_takes_numbers_of_at_least_0_only(wrong):
     with pytest.raises(ValueError, match="^Usage: " + next(iter(wrong))):
         Usage(**{"input_tokens": 1, "output_tokens": 1, **wrong})
 
 
-@pytest.mark.parametrize("wrong, says", [
-    (dict(tool_calls=["look_up"]), "tool_calls takes ToolCall"), (dict(tool_calls="abc"), "tool_calls takes ToolCall"), (dict(text=5), "text must be a str"),
-    (dict(usage=12), "usage must be a Usage"), (dict(stop_reason=5), "stop_reason must be a str"), (dict(invalid=" "), "invalid must be a text"),
-    (dict(invalid=5), "invalid must be a text"), (dict(invalid="bad", tool_calls=[call("x")]), "goes with no tool calls"),
-    (dict(usage=Usage(10 ** 400, 1)), "larger than one reply's can be"), (dict(usage=Usage(1, 1, cost_usd=1e308)), "larger than one reply's can be")])
+@pytest.mark.parametrize(
+    "wrong, says",
+    [
+        (dict(tool_calls=["look_up"]), "tool_calls takes ToolCall"),
+        (dict(tool_calls="abc"), "tool_calls takes ToolCall"),
+        (dict(text=5), "text must be a str"),
+        (dict(usage=12), "usage must be a Usage"),
+        (dict(stop_reason=5), "stop_reason must be a str"),
+        (dict(invalid=" "), "invalid must be a text"),
+        (dict(invalid=5), "invalid must be a text"),
+        (dict(invalid="bad", tool_calls=[call("x")]), "goes with no tool calls"),
+        (dict(usage=Usage(10**400, 1)), "larger than one reply's can be"),
+        (dict(usage=Usage(1, 1, cost_usd=1e308)), "larger than one reply's can be"),
+    ],
+)
 def test_a_reply_that_is_none_says_what_is_wrong_with_it(wrong, says):
     with pytest.raises((TypeError, ValueError), match=says):
         Reply(**wrong)
@@ -55,14 +80,25 @@ def test_one_call_needs_no_list():
     assert Reply(tool_calls=call("ping")).tool_calls == (call("ping"),)
 
 
-@pytest.mark.parametrize("reply, expected", [
-    (Reply("hello"), "hello"), (Reply(" \n"), None), (Reply(), None), (Reply("hello", [call("ping")]), None), (Reply("hello", invalid="no"), None)])
+@pytest.mark.parametrize(
+    "reply, expected",
+    [(Reply("hello"), "hello"), (Reply(" \n"), None), (Reply(), None), (Reply("hello", [call("ping")]), None), (Reply("hello", invalid="no"), None)],
+)
 def test_the_answer_is_the_text_of_a_reply_that_calls_nothing(reply, expected):
     assert reply.final_text == expected
 
 
-@pytest.mark.parametrize("reason, truncated, refused", [
-    ("length", True, False), ("max_tokens", True, False), ("refusal", False, True), ("content_filter", False, True), ("stop", False, False), (None, False, False)])
+@pytest.mark.parametrize(
+    "reason, truncated, refused",
+    [
+        ("length", True, False),
+        ("max_tokens", True, False),
+        ("refusal", False, True),
+        ("content_filter", False, True),
+        ("stop", False, False),
+        (None, False, False),
+    ],
+)
 def test_the_stop_reason_says_cut_or_refused(reason, truncated, refused):
     reply = Reply("x", stop_reason=reason)
     assert (reply.truncated, reply.refused) == (truncated, refused)
@@ -70,18 +106,36 @@ def test_the_stop_reason_says_cut_or_refused(reason, truncated, refused):
 
 def test_a_reply_becomes_the_openai_shape():
     assert Reply("hm", [ToolCall("1", "ping", {"a": 1}), ToolCall("2", "ping", '{ "a":1}')]).as_message() == {
-        "role": "assistant", "content": "hm", "tool_calls": [
+        "role": "assistant",
+        "content": "hm",
+        "tool_calls": [
             {"id": "1", "type": "function", "function": {"name": "ping", "arguments": '{"a": 1}'}},
-            {"id": "2", "type": "function", "function": {"name": "ping", "arguments": '{ "a":1}'}}]}
+            {"id": "2", "type": "function", "function": {"name": "ping", "arguments": '{ "a":1}'}},
+        ],
+    }
     assert Reply("hello").as_message() == {"role": "assistant", "content": "hello"}
     assert Reply("  ", [call("ping")]).as_message()["content"] is None
 
 
 # ---- text ---------------------------------------------------------------------------------------------------------------
 
-@pytest.mark.parametrize("value, text", [
-    ("as it is", "as it is"), ({"a": [1, None, True]}, '{"a": [1, null, true]}'), (5900.0, "5900.0"), (None, "null"), ("é", "é"), ({"é": 1}, '{"\\u00e9": 1}'),
-    (date(2026, 1, 2), '"2026-01-02"'), ([date(2026, 1, 2)], '["2026-01-02"]'), ({3, 1, 2}, "[1, 2, 3]"), (b"ab", '"b\'ab\'"'), ("a\ud800b", "a?b")])
+
+@pytest.mark.parametrize(
+    "value, text",
+    [
+        ("as it is", "as it is"),
+        ({"a": [1, None, True]}, '{"a": [1, null, true]}'),
+        (5900.0, "5900.0"),
+        (None, "null"),
+        ("é", "é"),
+        ({"é": 1}, '{"\\u00e9": 1}'),
+        (date(2026, 1, 2), '"2026-01-02"'),
+        ([date(2026, 1, 2)], '["2026-01-02"]'),
+        ({3, 1, 2}, "[1, 2, 3]"),
+        (b"ab", "\"b'ab'\""),
+        ("a\ud800b", "a?b"),
+    ],
+)
 def test_any_value_becomes_text(value, text):
     assert to_text(value) == text
 
@@ -97,7 +151,9 @@ def test_clean_keeps_whole_characters():
     assert clean("half \ud83d of one") == "half ? of one"
 
 
-@pytest.mark.parametrize("text", ["NaN", "[Infinity]", "-Infinity", "1e999", "[-1e999]", '{"a": 1, "a": 1}', '{"b": {"a": 1, "a": 2}}', "", "{", "{'a': 1}", "01"])
+@pytest.mark.parametrize(
+    "text", ["NaN", "[Infinity]", "-Infinity", "1e999", "[-1e999]", '{"a": 1, "a": 1}', '{"b": {"a": 1, "a": 2}}', "", "{", "{'a': 1}", "01"]
+)
 def test_strict_json_refuses_what_is_no_json_or_no_number(text):
     with pytest.raises(ValueError):
         strict_json(text)
@@ -144,8 +200,10 @@ BAD = {
     "content that is no text": ([{"role": "user", "content": {"a": 1}}], "content must be text, not dict"),
     "an empty list of calls": ([GO, {"role": "assistant", "content": "x", "tool_calls": []}, GO], "left out when empty"),
     "calls of a user": ([{**asks("1"), "role": "user", "content": "x"}, answer("1")], "belongs to an assistant"),
-    "arguments as a dict": ([GO, {"role": "assistant", "content": None, "tool_calls": [{"id": "1", "function": {"name": "ping", "arguments": {}}}]}, answer("1")],
-                            "must be text"),
+    "arguments as a dict": (
+        [GO, {"role": "assistant", "content": None, "tool_calls": [{"id": "1", "function": {"name": "ping", "arguments": {}}}]}, answer("1")],
+        "must be text",
+    ),
     "no function": ([GO, {"role": "assistant", "content": None, "tool_calls": [{"id": "1"}]}, answer("1")], "must be text"),
 }
 
@@ -157,7 +215,7 @@ def test_a_good_list_passes_whole_and_in_pieces(messages):
     for start in range(1, len(messages)):
         try:
             first = check_messages(messages[:start])
-        except ValueError:      # not a place where a model is called
+        except ValueError:  # not a place where a model is called
             continue
         assert check_messages(messages, start, first) == seen
 

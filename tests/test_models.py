@@ -11,11 +11,20 @@ from test_messages import BAD, GO, GOOD, answer, asks
 # ---- the script -----------------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("entry, reply", [
-    ("hello", Reply("hello")), (call("ping"), Reply(tool_calls=[call("ping")])), ([call("ping"), call("pong")], Reply(tool_calls=[call("ping"), call("pong")])),
-    (["let me see", call("ping")], Reply("let me see", [call("ping")])), ([], Reply()), (Reply("x", stop_reason="length"), Reply("x", stop_reason="length")),
-    (lambda messages: f"{len(messages)} message", Reply("1 message")), (lambda messages, tools: f"{len(tools)} tool", Reply("1 tool")),
-    (lambda messages: call("ping"), Reply(tool_calls=[call("ping")]))])
+@pytest.mark.parametrize(
+    "entry, reply",
+    [
+        ("hello", Reply("hello")),
+        (call("ping"), Reply(tool_calls=[call("ping")])),
+        ([call("ping"), call("pong")], Reply(tool_calls=[call("ping"), call("pong")])),
+        (["let me see", call("ping")], Reply("let me see", [call("ping")])),
+        ([], Reply()),
+        (Reply("x", stop_reason="length"), Reply("x", stop_reason="length")),
+        (lambda messages: f"{len(messages)} message", Reply("1 message")),
+        (lambda messages, tools: f"{len(tools)} tool", Reply("1 tool")),
+        (lambda messages: call("ping"), Reply(tool_calls=[call("ping")])),
+    ],
+)
 def test_an_entry_is_what_the_model_replies(entry, reply):
     assert ScriptedModel([entry])([GO], [{"type": "function"}]) == reply
 
@@ -80,10 +89,13 @@ def test_it_refuses_on_every_call_and_goes_on_after_a_refusal():
     assert model(messages).text == "x" and model.calls == 2
 
 
-@pytest.mark.parametrize("change", [
-    lambda messages: messages.__setitem__(slice(None), [GO, answer("9"), GO, GO]),      # another list in the same place
-    lambda messages: messages.__delitem__(1),                                           # a call without its message
-])
+@pytest.mark.parametrize(
+    "change",
+    [
+        lambda messages: messages.__setitem__(slice(None), [GO, answer("9"), GO, GO]),  # another list in the same place
+        lambda messages: messages.__delitem__(1),  # a call without its message
+    ],
+)
 def test_a_list_that_was_changed_in_place_is_read_again(change):
     model = ScriptedModel(["x"], repeat=True)
     messages = [GO, asks("1"), answer("1")]
@@ -95,6 +107,7 @@ def test_a_list_that_was_changed_in_place_is_read_again(change):
 
 class Counted(list):
     """A list that counts how often one of its messages is read."""
+
     reads = 0
 
     def __getitem__(self, i):
@@ -122,6 +135,7 @@ def test_a_run_through_the_script_that_breaks_a_rule_is_a_model_error():
 
 # ---- calls as text ----------------------------------------------------------------------------------------------------------
 
+
 def text_run(protocol, *written, **more):
     said = iter(written)
     return run(TextModel(lambda messages: next(said), protocol), [look_up, add], "go", **more)
@@ -135,9 +149,19 @@ def test_json_text_acts_and_finishes():
     assert_rules(result)
 
 
-@pytest.mark.parametrize("written, answer", [
-    ('{"final": "yes"}', "yes"), ('{"final": 5900.0}', "5900.0"), ('{"final": {"a": 1}}', '{"a": 1}'), ('```json\n{"final": "yes"}\n```', "yes"),
-    ('```\n{"final": "yes"}\n```', "yes"), ('{"final": "\\ud800"}', "?"), ('{"final": false}', "false"), ('{"final": 0}', "0")])
+@pytest.mark.parametrize(
+    "written, answer",
+    [
+        ('{"final": "yes"}', "yes"),
+        ('{"final": 5900.0}', "5900.0"),
+        ('{"final": {"a": 1}}', '{"a": 1}'),
+        ('```json\n{"final": "yes"}\n```', "yes"),
+        ('```\n{"final": "yes"}\n```', "yes"),
+        ('{"final": "\\ud800"}', "?"),
+        ('{"final": false}', "false"),
+        ('{"final": 0}', "0"),
+    ],
+)
 def test_a_final_value_is_the_answer(written, answer):
     assert text_run("json", written).answer == answer
 
@@ -151,11 +175,20 @@ def test_an_empty_final_value_is_an_empty_reply(written):
 SHAPE = 'Reply with JSON only: {"tool": name, "args": {...}} to act, or {"final": text} to finish.'
 
 
-@pytest.mark.parametrize("written, told", [
-    ("I will look it up.", "ERROR: the reply is not JSON ("), ('{"tool": "add"', "ERROR: the reply is not JSON ("), ("[]", 'ERROR: the reply has neither "tool" nor "final".'),
-    ('{"args": {}}', 'ERROR: the reply has neither "tool" nor "final".'), ('{"tool": "add", "final": "x"}', 'ERROR: the reply has both "tool" and "final".'),
-    ('{"final": NaN}', "ERROR: the reply is not JSON (NaN is no JSON number)"), ('{"final": "a", "final": "b"}', "ERROR: the reply is not JSON (a key stands twice)"),
-    ('{"tool": "add", "args": {"a": 1, "a": 2, "b": 3}}', "ERROR: the reply is not JSON (a key stands twice)"), ("[" * 100_000, "ERROR: the reply is not JSON (")])
+@pytest.mark.parametrize(
+    "written, told",
+    [
+        ("I will look it up.", "ERROR: the reply is not JSON ("),
+        ('{"tool": "add"', "ERROR: the reply is not JSON ("),
+        ("[]", 'ERROR: the reply has neither "tool" nor "final".'),
+        ('{"args": {}}', 'ERROR: the reply has neither "tool" nor "final".'),
+        ('{"tool": "add", "final": "x"}', 'ERROR: the reply has both "tool" and "final".'),
+        ('{"final": NaN}', "ERROR: the reply is not JSON (NaN is no JSON number)"),
+        ('{"final": "a", "final": "b"}', "ERROR: the reply is not JSON (a key stands twice)"),
+        ('{"tool": "add", "args": {"a": 1, "a": 2, "b": 3}}', "ERROR: the reply is not JSON (a key stands twice)"),
+        ("[" * 100_000, "ERROR: the reply is not JSON ("),
+    ],
+)
 def test_a_text_that_is_neither_is_told_so_and_nothing_runs(written, told):
     result = text_run("json", written, '{"final": "well"}')
     said = result.messages[2]
@@ -163,10 +196,16 @@ def test_a_text_that_is_neither_is_told_so_and_nothing_runs(written, told):
     assert result.status == "done" and result.journal.of("call") == [] and result.messages[1]["content"] == written
 
 
-@pytest.mark.parametrize("written, told", [
-    ('{"tool": "rm", "args": {}}', "there is no tool 'rm'"), ('{"tool": "add"}', "the arguments must be a JSON object, not null"),
-    ('{"tool": "add", "args": {"a": true, "b": 2}}', "argument 'a' must be integer, not true"), ('{"tool": 5, "args": {}}', "there is no tool"),
-    ('{"tool": "add", "args": "{}"}', "missing required argument 'a'")])
+@pytest.mark.parametrize(
+    "written, told",
+    [
+        ('{"tool": "rm", "args": {}}', "there is no tool 'rm'"),
+        ('{"tool": "add"}', "the arguments must be a JSON object, not null"),
+        ('{"tool": "add", "args": {"a": true, "b": 2}}', "argument 'a' must be integer, not true"),
+        ('{"tool": 5, "args": {}}', "there is no tool"),
+        ('{"tool": "add", "args": "{}"}', "missing required argument 'a'"),
+    ],
+)
 def test_a_wrong_call_in_text_is_a_result_like_any_other(written, told):
     result = text_run("json", written, '{"final": "well"}')
     assert result.messages[2]["role"] == "tool" and told in result.messages[2]["content"]
@@ -181,18 +220,32 @@ def test_react_text_acts_and_finishes():
     assert_rules(result)
 
 
-@pytest.mark.parametrize("written, name, arguments", [
-    ("Action: look_up\nAction Input: {}", "look_up", "{}"), ("Action: `look_up`\nAction Input: {}", "look_up", "{}"), ('Action: "look_up"', "look_up", None),
-    ('Action: look_up\nAction Input:\n```json\n{"item": "x"}\n```', "look_up", '{"item": "x"}'), ('Action: add\nAction Input: {"a": 1,\n "b": 2}', "add", '{"a": 1,\n "b": 2}'),
-    ("  Action : look_up \n Action Input : {} ", "look_up", "{}"), ("Action: look_up\nAction Input: {}\nThought: that was it", "look_up", "{}")])
+@pytest.mark.parametrize(
+    "written, name, arguments",
+    [
+        ("Action: look_up\nAction Input: {}", "look_up", "{}"),
+        ("Action: `look_up`\nAction Input: {}", "look_up", "{}"),
+        ('Action: "look_up"', "look_up", None),
+        ('Action: look_up\nAction Input:\n```json\n{"item": "x"}\n```', "look_up", '{"item": "x"}'),
+        ('Action: add\nAction Input: {"a": 1,\n "b": 2}', "add", '{"a": 1,\n "b": 2}'),
+        ("  Action : look_up \n Action Input : {} ", "look_up", "{}"),
+        ("Action: look_up\nAction Input: {}\nThought: that was it", "look_up", "{}"),
+    ],
+)
 def test_react_text_is_read_as_people_write_it(written, name, arguments):
-    asked, = TextModel(lambda messages: written, "react")([GO]).tool_calls
+    (asked,) = TextModel(lambda messages: written, "react")([GO]).tool_calls
     assert (asked.name, asked.arguments) == (name, arguments)
 
 
-@pytest.mark.parametrize("written, told", [
-    ("I will look it up.", "or Final Answer: text."), ("Action: a\nFinal Answer: b", "not both."), ("Action: a\nAction Input: {}\nAction: b\nAction Input: {}", "one at a time."),
-    ("Observation: made up", "or Final Answer: text.")])
+@pytest.mark.parametrize(
+    "written, told",
+    [
+        ("I will look it up.", "or Final Answer: text."),
+        ("Action: a\nFinal Answer: b", "not both."),
+        ("Action: a\nAction Input: {}\nAction: b\nAction Input: {}", "one at a time."),
+        ("Observation: made up", "or Final Answer: text."),
+    ],
+)
 def test_react_text_that_is_neither_is_told_so(written, told):
     reply = TextModel(lambda messages: written, "react")([GO])
     assert reply.tool_calls == () and reply.final_text is None and reply.invalid.endswith(told)

@@ -17,32 +17,56 @@ from agentkit.tools import bounded, parse_arguments
 from harness import add, assert_one_result_per_call, assert_rules, counting, fail, look_up, pay, recording
 
 steady = settings(derandomize=True, deadline=None, database=None, max_examples=150)
-HALF = "\ud800"     # one half of a surrogate pair: no text that can be encoded
+HALF = "\ud800"  # one half of a surrogate pair: no text that can be encoded
 
 
 class Silent:
     """A value that cannot even be shown."""
-    def __repr__(self): raise RuntimeError("no repr")
+
+    def __repr__(self):
+        raise RuntimeError("no repr")
+
     __str__ = __repr__
 
 
 class Liar(str):
     """A str that is broken wherever it can be."""
-    def __str__(self): raise RuntimeError("no str")
-    def __len__(self): raise RuntimeError("no len")
-    def strip(self, *a): raise RuntimeError("no strip")
-    def encode(self, *a): raise RuntimeError("no encode")
-    def isascii(self): return False
-    def __eq__(self, other): raise RuntimeError("no eq")
+
+    def __str__(self):
+        raise RuntimeError("no str")
+
+    def __len__(self):
+        raise RuntimeError("no len")
+
+    def strip(self, *a):
+        raise RuntimeError("no strip")
+
+    def encode(self, *a):
+        raise RuntimeError("no encode")
+
+    def isascii(self):
+        return False
+
+    def __eq__(self, other):
+        raise RuntimeError("no eq")
+
     __hash__ = str.__hash__
 
 
 class Grudge(Mapping):
     """A mapping that gives nothing away."""
-    def __getitem__(self, key): raise RuntimeError("no item")
-    def __iter__(self): raise RuntimeError("no iteration")
-    def __len__(self): return 1
-    def get(self, key, default=None): raise RuntimeError("no get")
+
+    def __getitem__(self, key):
+        raise RuntimeError("no item")
+
+    def __iter__(self):
+        raise RuntimeError("no iteration")
+
+    def __len__(self):
+        return 1
+
+    def get(self, key, default=None):
+        raise RuntimeError("no get")
 
 
 def circle():
@@ -59,32 +83,105 @@ def deep(n=100_000):
 
 
 text = st.text(st.characters(codec=None), max_size=30) | st.sampled_from(["", " ", HALF, "a" + HALF, "null", "{}", "x" * 30_000])
-json_value = st.recursive(st.none() | st.booleans() | st.integers() | st.floats() | text, lambda v: st.lists(v, max_size=3) | st.dictionaries(text, v, max_size=3),
-                          max_leaves=6)
-odd_value = st.sampled_from([
-    datetime.date(2026, 1, 2), decimal.Decimal("1.5"), {1, 2}, {"a", 1}, b"\xff\x00", object(), Silent(), Liar("lie"), Grudge(), circle(), deep(), deep(2000),
-    float("nan"), 10 ** 5000, {(1, 2): 3}, {"error": Silent()}, {"error": ""}, {HALF: HALF}, type, print, iter([1]), Exception("as a value"), 3 + 4j, range(3),
-    {"when": {datetime.date(2026, 1, 2)}}, [Silent()], "y" * 1_000_000, ["z" * 1_000_000]])
+json_value = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.floats() | text,
+    lambda v: st.lists(v, max_size=3) | st.dictionaries(text, v, max_size=3),
+    max_leaves=6,
+)
+odd_value = st.sampled_from(
+    [
+        datetime.date(2026, 1, 2),
+        decimal.Decimal("1.5"),
+        {1, 2},
+        {"a", 1},
+        b"\xff\x00",
+        object(),
+        Silent(),
+        Liar("lie"),
+        Grudge(),
+        circle(),
+        deep(),
+        deep(2000),
+        float("nan"),
+        10**5000,
+        {(1, 2): 3},
+        {"error": Silent()},
+        {"error": ""},
+        {HALF: HALF},
+        type,
+        print,
+        iter([1]),
+        Exception("as a value"),
+        3 + 4j,
+        range(3),
+        {"when": {datetime.date(2026, 1, 2)}},
+        [Silent()],
+        "y" * 1_000_000,
+        ["z" * 1_000_000],
+    ]
+)
 any_value = json_value | odd_value
 
-arguments = (st.fixed_dictionaries({}, optional={"item": any_value, "a": any_value, "b": st.integers(-9, 9), "amount": any_value, HALF: any_value})
-             | any_value | text
-             | json_value.map(lambda v: json.dumps(v))
-             | st.sampled_from(["{", '{"a": 1, "a": 2}', '{"a": NaN, "b": 1}', '{"a": 1e999, "b": 1}', '{"item": "\\ud800"}', '{"\\ud800": 1}', "[" * 5000,
-                                '{"a":' * 200 + "1" + "}" * 200, '{"item": "' + HALF + '"}', '{"' + "k" * 100_000 + '": 1}', "7" * 5000]))
-name = st.sampled_from(["look_up", "add", "fail", "pay", "odd", "lookup", "", HALF, "x" * 100_000]) | text | st.sampled_from([None, 5, ["look_up"], {}, Liar("add")])
+arguments = (
+    st.fixed_dictionaries({}, optional={"item": any_value, "a": any_value, "b": st.integers(-9, 9), "amount": any_value, HALF: any_value})
+    | any_value
+    | text
+    | json_value.map(lambda v: json.dumps(v))
+    | st.sampled_from(
+        [
+            "{",
+            '{"a": 1, "a": 2}',
+            '{"a": NaN, "b": 1}',
+            '{"a": 1e999, "b": 1}',
+            '{"item": "\\ud800"}',
+            '{"\\ud800": 1}',
+            "[" * 5000,
+            '{"a":' * 200 + "1" + "}" * 200,
+            '{"item": "' + HALF + '"}',
+            '{"' + "k" * 100_000 + '": 1}',
+            "7" * 5000,
+        ]
+    )
+)
+name = (
+    st.sampled_from(["look_up", "add", "fail", "pay", "odd", "lookup", "", HALF, "x" * 100_000])
+    | text
+    | st.sampled_from([None, 5, ["look_up"], {}, Liar("add")])
+)
 call_id = st.none() | st.sampled_from(["", " ", "1", "1", "call_1", "call_2", HALF, 7, ("a",)]) | text
 tool_call = st.builds(ToolCall, call_id, name, arguments)
-tokens = st.none() | st.integers(0, 10 ** 6)
+tokens = st.none() | st.integers(0, 10**6)
 usage = st.none() | st.builds(Usage, tokens, tokens, st.integers(0, 1000), st.none() | st.floats(0, 10), st.booleans())
 stop_reason = st.sampled_from([None, None, None, "stop", "tool_calls", "length", "max_tokens", "refusal", "content_filter", "", "banana"])
-reply = st.builds(Reply, st.none() | text, st.lists(tool_call, max_size=3), usage, stop_reason) | text.filter(str.strip).map(lambda t: Reply("?", invalid=t))
-mistake = st.sampled_from([ValueError("bad"), Exception(Silent()), Exception(HALF), Exception("long " * 10_000), RecursionError(), MemoryError(), StopIteration(),
-                           KeyError("k"), UnicodeDecodeError("utf-8", b"\xff", 0, 1, "no"), OSError(2, "gone"), AssertionError()])
+reply = st.builds(Reply, st.none() | text, st.lists(tool_call, max_size=3), usage, stop_reason) | text.filter(str.strip).map(
+    lambda t: Reply("?", invalid=t)
+)
+mistake = st.sampled_from(
+    [
+        ValueError("bad"),
+        Exception(Silent()),
+        Exception(HALF),
+        Exception("long " * 10_000),
+        RecursionError(),
+        MemoryError(),
+        StopIteration(),
+        KeyError("k"),
+        UnicodeDecodeError("utf-8", b"\xff", 0, 1, "no"),
+        OSError(2, "gone"),
+        AssertionError(),
+    ]
+)
 junk = st.sampled_from([None, 5, "just text", {"text": "hi"}, [], Liar("x"), Grudge()])
-limits = st.builds(Limits, max_steps=st.integers(0, 5), max_tool_calls=st.none() | st.integers(0, 4), budget_tokens=st.none() | st.integers(0, 3000),
-                   budget_usd=st.none() | st.floats(0, 0.05), max_repeats=st.none() | st.integers(0, 3), max_errors=st.none() | st.integers(0, 3),
-                   reserve=st.none() | st.integers(0, 500))
+limits = st.builds(
+    Limits,
+    max_steps=st.integers(0, 5),
+    max_tool_calls=st.none() | st.integers(0, 4),
+    budget_tokens=st.none() | st.integers(0, 3000),
+    budget_usd=st.none() | st.floats(0, 0.05),
+    max_repeats=st.none() | st.integers(0, 3),
+    max_errors=st.none() | st.integers(0, 3),
+    reserve=st.none() | st.integers(0, 500),
+)
 
 
 def entry(item):
@@ -95,7 +192,13 @@ def entry(item):
 
 
 @steady
-@given(st.lists(reply | mistake | junk, max_size=5), limits, any_value | mistake, st.sampled_from([None, True, False, "no", Silent(), ValueError("who?")]), st.booleans())
+@given(
+    st.lists(reply | mistake | junk, max_size=5),
+    limits,
+    any_value | mistake,
+    st.sampled_from([None, True, False, "no", Silent(), ValueError("who?")]),
+    st.booleans(),
+)
 def test_no_reply_and_no_result_breaks_a_run(script, limits, result, decision, counter):
     moves, sent = iter(script), []
     odd = Tool("odd", "Returns or raises something odd.", {"properties": {}}, lambda: entry(result), poll=counter)
@@ -105,13 +208,22 @@ def test_no_reply_and_no_result_breaks_a_run(script, limits, result, decision, c
         sent.append(list(messages))
         return entry(next(moves, Reply("enough")))
 
-    outcome = run(model, [look_up, add, fail, pay, odd], "try everything", limits=limits, prices=Price(3, 15, 1),
-                  approve=None if decision is None else lambda asked: entry(decision), count_tokens=len if counter else None)
+    outcome = run(
+        model,
+        [look_up, add, fail, pay, odd],
+        "try everything",
+        limits=limits,
+        prices=Price(3, 15, 1),
+        approve=None if decision is None else lambda asked: entry(decision),
+        count_tokens=len if counter else None,
+    )
     assert_rules(outcome)
     assert outcome.steps == len(sent) <= (limits.max_steps if limits.max_steps is not None else 99)
     assert "the first message after the system" not in outcome.report and "answers no open call" not in outcome.report
-    assert all(before == outcome.messages[:len(before)] for before in sent), "the list only grows"
-    assert [e for e in outcome.journal.of("result") if e["ran"]] == [e for e in outcome.journal.of("result") if e["id"] in {c["id"] for c in outcome.journal.of("call")}]
+    assert all(before == outcome.messages[: len(before)] for before in sent), "the list only grows"
+    assert [e for e in outcome.journal.of("result") if e["ran"]] == [
+        e for e in outcome.journal.of("result") if e["id"] in {c["id"] for c in outcome.journal.of("call")}
+    ]
 
 
 @steady
@@ -165,21 +277,64 @@ def test_a_text_stays_as_it_is_and_json_stays_json(value):
 @given(mistake)
 def test_no_traceback_reaches_the_model(error):
     result = Registry([Tool("odd", "Odd.", {}, lambda: entry(error))]).execute("odd", {})
-    assert result.error and result.text.startswith("ERROR: odd failed: ") and "Traceback" not in result.text and "File \"" not in result.text
+    assert result.error and result.text.startswith("ERROR: odd failed: ") and "Traceback" not in result.text and 'File "' not in result.text
     assert len(result.text) < 2_500
     result.text.encode("utf-8")
 
 
 schema_node = st.recursive(
-    st.sampled_from([{}, {"type": "string"}, {"type": "integer"}, {"type": ["number", "null"]}, {"type": "nonsense"}, {"enum": [1, "a", None]}, {"enum": []},
-                     {"const": HALF}, {"$ref": "#"}, {"$ref": "http://192.0.2.1/x.json"}, {"$ref": "#/nowhere"}, {"pattern": "("}, {"multipleOf": 0},
-                     {"multipleOf": 1e-300}, {"minimum": "x"}, {"format": "date"}, {"not": {}}, {"uniqueItems": True}, {"required": ["zz"]}, {"minLength": 2},
-                     True, False, 5, None, {"properties": 5}, {"type": 5}, {"$dynamicRef": "#x"}, {"$schema": "nonsense"}, {"$id": "::"},
-                     {"additionalProperties": {"type": "integer"}}, {"patternProperties": {"^a": {}}, "additionalProperties": False},
-                     {"dependentRequired": {"a": ["b"]}}, {"unevaluatedProperties": False}, {"maxProperties": 1}]),
-    lambda s: st.fixed_dictionaries({}, optional={
-        "properties": st.dictionaries(st.sampled_from(["a", "b", HALF]), s, max_size=2), "items": s, "anyOf": st.lists(s, min_size=1, max_size=2), "not": s,
-        "additionalProperties": s, "required": st.sampled_from([["a"], ["zz"], "a"]), "type": st.sampled_from(["object", "array", "string"])}), max_leaves=4)
+    st.sampled_from(
+        [
+            {},
+            {"type": "string"},
+            {"type": "integer"},
+            {"type": ["number", "null"]},
+            {"type": "nonsense"},
+            {"enum": [1, "a", None]},
+            {"enum": []},
+            {"const": HALF},
+            {"$ref": "#"},
+            {"$ref": "http://192.0.2.1/x.json"},
+            {"$ref": "#/nowhere"},
+            {"pattern": "("},
+            {"multipleOf": 0},
+            {"multipleOf": 1e-300},
+            {"minimum": "x"},
+            {"format": "date"},
+            {"not": {}},
+            {"uniqueItems": True},
+            {"required": ["zz"]},
+            {"minLength": 2},
+            True,
+            False,
+            5,
+            None,
+            {"properties": 5},
+            {"type": 5},
+            {"$dynamicRef": "#x"},
+            {"$schema": "nonsense"},
+            {"$id": "::"},
+            {"additionalProperties": {"type": "integer"}},
+            {"patternProperties": {"^a": {}}, "additionalProperties": False},
+            {"dependentRequired": {"a": ["b"]}},
+            {"unevaluatedProperties": False},
+            {"maxProperties": 1},
+        ]
+    ),
+    lambda s: st.fixed_dictionaries(
+        {},
+        optional={
+            "properties": st.dictionaries(st.sampled_from(["a", "b", HALF]), s, max_size=2),
+            "items": s,
+            "anyOf": st.lists(s, min_size=1, max_size=2),
+            "not": s,
+            "additionalProperties": s,
+            "required": st.sampled_from([["a"], ["zz"], "a"]),
+            "type": st.sampled_from(["object", "array", "string"]),
+        },
+    ),
+    max_leaves=4,
+)
 
 
 @steady
@@ -189,7 +344,7 @@ def test_a_schema_is_refused_at_once_or_never_breaks_a_run(schema, several):
         take, seen = recording(schema=schema if isinstance(schema, dict) else {"properties": schema})
         registry = Registry([take])
     except (ValueError, TypeError):
-        return      # the programmer's mistake, told to the programmer
+        return  # the programmer's mistake, told to the programmer
     outcome = run(ScriptedModel([[ToolCall(None, "take", a) for a in several], "done"]), registry, "take it")
     assert_rules(outcome)
     for given_arguments in seen:
@@ -203,9 +358,28 @@ def test_no_text_breaks_a_text_protocol(texts, protocol):
     assert_rules(run(TextModel(lambda messages: next(said), protocol), [look_up], "say something"))
 
 
-react = st.lists(st.sampled_from(["Thought: hm", "Action: look_up", "Action: add", 'Action Input: {"item": "lamp"}', "Action Input: {", "Observation: made up",
-                                  "Final Answer: 5", "Final Answer:", "", "```", "Action:", "chat"]), max_size=6).map("\n".join)
-as_json = st.dictionaries(st.sampled_from(["tool", "args", "final", "other"]), json_value | st.sampled_from(["look_up", {"item": "lamp"}]), max_size=3).map(json.dumps)
+react = st.lists(
+    st.sampled_from(
+        [
+            "Thought: hm",
+            "Action: look_up",
+            "Action: add",
+            'Action Input: {"item": "lamp"}',
+            "Action Input: {",
+            "Observation: made up",
+            "Final Answer: 5",
+            "Final Answer:",
+            "",
+            "```",
+            "Action:",
+            "chat",
+        ]
+    ),
+    max_size=6,
+).map("\n".join)
+as_json = st.dictionaries(
+    st.sampled_from(["tool", "args", "final", "other"]), json_value | st.sampled_from(["look_up", {"item": "lamp"}]), max_size=3
+).map(json.dumps)
 
 
 @steady
@@ -214,7 +388,7 @@ def test_a_text_reply_acts_or_answers_or_is_told_what_is_wrong(written, protocol
     reply = TextModel(lambda messages: written, protocol)([{"role": "user", "content": "go"}])
     acts, answers, told = bool(reply.tool_calls), reply.final_text is not None, reply.invalid is not None
     assert acts + answers + told <= 1
-    if not (acts or answers or told):       # an empty answer is an empty reply
+    if not (acts or answers or told):  # an empty answer is an empty reply
         assert not written.strip() or "Final Answer" in written or '"final"' in written
 
 
@@ -235,7 +409,14 @@ def test_an_interrupt_passes_through_and_leaves_no_open_call(interrupt, place):
     journal = Journal()
     script = [interrupt() if place == "model" else [call("first"), call("second")], "done"]
     with pytest.raises(interrupt):
-        run(ScriptedModel(script), [first, second], "go", journal=journal, approve=stop if place == "approve" else lambda asked: True, count_tokens=count)
+        run(
+            ScriptedModel(script),
+            [first, second],
+            "go",
+            journal=journal,
+            approve=stop if place == "approve" else lambda asked: True,
+            count_tokens=count,
+        )
     messages = journal.messages()
     assert_one_result_per_call(messages)
     check_messages(messages + [{"role": "user", "content": "go on"}])
@@ -266,13 +447,22 @@ def test_with_a_reserve_no_budget_is_exceeded_and_without_by_one_reply_at_most(s
 
     tell = Tool("tell", "Tell.", {"properties": {"n": {"type": "integer"}}}, lambda n: "r" * n)
     largest = 60 + len('tell{"n": 60}')
-    outcome = run(model, [tell], "go" * (seed + 1), limits=Limits(max_steps=20, budget_tokens=budget, max_repeats=None, reserve=largest if reserve else None), count_tokens=len)
+    outcome = run(
+        model,
+        [tell],
+        "go" * (seed + 1),
+        limits=Limits(max_steps=20, budget_tokens=budget, max_repeats=None, reserve=largest if reserve else None),
+        count_tokens=len,
+    )
     replies = [e["usage"] for e in outcome.journal.of("reply")]
     spent = outcome.usage.total_tokens
     assert spent == sum(u.total_tokens for u in replies)
     assert spent <= budget + (0 if reserve or not replies else replies[-1].output_tokens)
     if outcome.status == "token_budget" and not reserve:
-        need = sum(len(m["content"] or "") + sum(len(c["function"]["name"] + c["function"]["arguments"]) for c in m.get("tool_calls", ())) for m in outcome.messages)
+        need = sum(
+            len(m["content"] or "") + sum(len(c["function"]["name"] + c["function"]["arguments"]) for c in m.get("tool_calls", ()))
+            for m in outcome.messages
+        )
         definitions = len(json.dumps([tell.definition]))
         assert spent + need + definitions > budget or spent >= budget, "no call was refused that fitted"
 
@@ -283,7 +473,9 @@ def test_money_behaves_as_tokens_do(budget, sizes, reserve):
     moves, price = iter(sizes), Price(2, 8)
     model = lambda messages, tools: Reply("w" * next(moves, 1), [ToolCall(None, "ping", {})])
     ping, _ = counting(returns=lambda n: f"pong {n}")
-    outcome = run(model, [ping], "go", limits=Limits(max_steps=20, budget_usd=budget, reserve=66 if reserve else None), prices=price, count_tokens=len)
+    outcome = run(
+        model, [ping], "go", limits=Limits(max_steps=20, budget_usd=budget, reserve=66 if reserve else None), prices=price, count_tokens=len
+    )
     replies = [e["usage"] for e in outcome.journal.of("reply")]
     last = price.of(0, replies[-1].output_tokens) if replies else 0
     assert outcome.usage.cost_usd <= budget + (0 if reserve else last) + 1e-12
@@ -305,6 +497,7 @@ def test_every_run_starts_clean(script):
 @given(st.dictionaries(text, json_value, max_size=3), st.integers(0, 3))
 def test_parsed_arguments_are_plain_finite_json(value, indent):
     from agentkit.tools import Refused
+
     tool = Tool("take", "Take.", {}, lambda **a: a)
     try:
         parsed = parse_arguments(json.dumps(value, indent=indent), tool)

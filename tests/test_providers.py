@@ -14,6 +14,7 @@ from agentkit.prices import AS_OF, PRICES
 from agentkit.providers import AnthropicMessages, Fault, OpenAIChat, OpenAIResponses, ProviderError, find_local, local_model, serve
 from agentkit.providers.history import History
 from agentkit.providers.wire import ProviderTimeout, ProviderUnreachable, as_provider_error, on_this_machine
+from agentkit.streaming import assemble
 from harness import add, assert_rules, fail, look_up, results
 
 ADAPTERS = {"chat": OpenAIChat, "responses": OpenAIResponses, "messages": AnthropicMessages}
@@ -138,6 +139,24 @@ def test_writing_to_the_cache_is_input(made):
     assert list(model.whole(said))[-1]["usage"] == {"prompt_tokens": 135, "completion_tokens": 2, "prompt_tokens_details": {"cached_tokens": 30}}
 
 
+@pytest.mark.parametrize("start, delta", [({"input_tokens": 70, "cache_read_input_tokens": 30, "output_tokens": 1}, {"output_tokens": 12}),
+                                          ({"input_tokens": 70, "cache_read_input_tokens": 30, "output_tokens": 1}, {"input_tokens": 0, "cache_read_input_tokens": None, "output_tokens": 12}),
+                                          ({"input_tokens": 0, "output_tokens": 0}, {"input_tokens": 70, "cache_read_input_tokens": 30, "output_tokens": 12})],
+                         ids=["as Anthropic says it", "a later nothing takes nothing back", "told at the end"])
+def test_a_usage_in_two_events(start, delta, made):
+    model, _ = made("messages", [])
+    events = [{"type": "message_start", "message": {"usage": start}}, {"type": "message_delta", "delta": {"stop_reason": "end_turn"}, "usage": delta}]
+    assert assemble([{"content": "hi"}, *model.pieces(events)]).usage == CACHED
+
+
+def test_items_that_are_sent_only_when_they_are_whole(made):
+    model, _ = made("responses", [])
+    items = [{"type": "message", "content": [{"type": "output_text", "text": "I add."}]}, {"type": "function_call", "call_id": "a", "name": "add", "arguments": "{}"}]
+    events = [{"type": "response.output_item.done", "output_index": i, "item": item} for i, item in enumerate(items)]
+    reply = assemble(model.pieces([*events, {"type": "response.completed", "response": {"status": "completed"}}]))
+    assert reply == Reply("I add.", [ToolCall("a", "add", "{}")], None, "tool_calls")
+
+
 @pytest.mark.parametrize("usage", ["missing", "zeros"], ids=["missing", "hermes-agent#12023"])
 def test_a_missing_usage_is_estimated_and_marked(usage, api, stream, made):
     model, _ = made(api, [Fault("hello there", usage=usage)], stream=stream)
@@ -220,6 +239,21 @@ def test_retry_after_may_be_a_date():
 def test_a_programmers_mistake_stays_one():
     mistake = TypeError("x")
     assert as_provider_error(mistake) is mistake
+
+
+@pytest.mark.parametrize("status", [429, 500])
+@pytest.mark.parametrize("after", [0, 2, 4])
+def test_an_error_in_the_middle_of_a_stream(status, after, api, made):
+    model, _ = made(api, [Fault(["hello", call("add", a=1, b=1)], status=status, cut=after, message="too much")], stream=True)
+    with pytest.raises(ProviderError, match=f"{status}: too much") as caught:
+        model([GO])
+    assert caught.value.status == status
+
+
+def test_a_response_that_failed_is_an_error(made):
+    model, _ = made("responses", [Fault(body=json.dumps({"status": "failed", "output": [], "error": {"code": "server_error", "message": "boo"}}))])
+    with pytest.raises(ProviderError, match="500: boo"):
+        model([GO])
 
 
 # ---- what is carried along unread ---------------------------------------------------------------------------------------------------
@@ -404,6 +438,11 @@ def test_runs_side_by_side_share_a_model(api, made):
     for t in threads:
         t.join()
     assert ended == {n: f"task {n}" for n in range(4)}
+    here, there = model.history.value, []
+    other = threading.Thread(target=lambda: there.append(model.history.value))
+    other.start()
+    other.join()
+    assert there[0] is not here and model.history.value is here
 
 
 # ---- keys, packages, machines ----------------------------------------------------------------------------------------------------------

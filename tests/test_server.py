@@ -4,6 +4,7 @@ import json
 import subprocess
 import sys
 import threading
+import time
 from pathlib import Path
 from urllib.error import HTTPError
 from urllib.request import ProxyHandler, Request, build_opener
@@ -345,6 +346,25 @@ def test_clients_side_by_side_take_the_entries_one_by_one():
         for t in threads:
             t.join()
     assert sorted(told, key=int) == [str(n) for n in range(20)]
+
+
+def test_the_script_is_asked_one_request_at_a_time():
+    inside, together = [], []
+
+    def entry(messages):
+        inside.append(1)
+        time.sleep(0.01)
+        together.append(len(inside))
+        inside.pop()
+        return "x"
+
+    with serve([entry], repeat=True) as server:
+        threads = [threading.Thread(target=ask, args=(server.url, "/v1/chat/completions", chat(GO))) for _ in range(8)]
+        for t in threads:
+            t.start()
+        for t in threads:
+            t.join()
+    assert together == [1] * 8
 
 
 def test_it_listens_on_this_machine_only_and_stops():

@@ -13,6 +13,7 @@ from harness import add, counting
 
 # ---- tiktoken ---------------------------------------------------------------------------------------------------------------
 
+
 @pytest.fixture
 def no_network(monkeypatch):
     def refuse(*args, **kwargs):
@@ -26,6 +27,7 @@ def no_network(monkeypatch):
 @pytest.mark.parametrize("encoding, text, tokens", [("o200k_base", "hello there, world", 4), ("cl100k_base", "tiktoken is great!", 6)])
 def test_it_counts_with_no_network_and_an_empty_cache(no_network, monkeypatch, tmp_path, encoding, text, tokens):
     import tiktoken.registry
+
     monkeypatch.setenv("TIKTOKEN_CACHE_DIR", str(tmp_path))
     monkeypatch.setattr(tiktoken.registry, "ENCODINGS", {})
     encoder.cache_clear()
@@ -37,7 +39,7 @@ def test_it_counts_with_no_network_and_an_empty_cache(no_network, monkeypatch, t
 def test_the_ranks_are_written_whole_and_once(tmp_path, monkeypatch):
     monkeypatch.setenv("TIKTOKEN_CACHE_DIR", str(tmp_path))
     assert install_ranks("cl100k_base") == tmp_path
-    path, = tmp_path.iterdir()
+    (path,) = tmp_path.iterdir()
     before = path.stat().st_mtime_ns
     install_ranks("cl100k_base")
     assert path.stat().st_mtime_ns == before and os.path.getsize(path) > 1_000_000
@@ -54,6 +56,7 @@ def test_the_rule_of_thumb(text, tokens):
 
 
 # ---- what is counted ----------------------------------------------------------------------------------------------------------
+
 
 def test_a_native_model_is_sent_content_calls_and_definitions():
     arguments = {"a": 1, "b": 2}
@@ -97,20 +100,25 @@ def test_a_text_that_the_counter_cannot_take_is_estimated():
 
 # ---- what is reported ---------------------------------------------------------------------------------------------------------
 
-@pytest.mark.parametrize("told, expected", [
-    (None, Usage(10, 3, estimated=True)),
-    (Usage(100, 20), Usage(100, 20)),
-    (Usage(100, 20, 30), Usage(100, 20, 30)),
-    (Usage(0, 0), Usage(10, 3, estimated=True)),                # a streamed "0" is no report
-    (Usage(None, None), Usage(10, 3, estimated=True)),
-    (Usage(100, None), Usage(100, 3, estimated=True)),
-    (Usage(None, 20), Usage(10, 20, estimated=True)),
-    (Usage(None, 20, 4), Usage(6, 20, 4, estimated=True)),      # what was cached is part of the prompt that we count
-    (Usage(None, 20, 40), Usage(0, 20, 40, estimated=True)),
-    (Usage(0, 5), Usage(0, 5)),
-    (Usage(100, 20, cost_usd=0.5), Usage(100, 20, cost_usd=0.5)),
-    (Usage(100, None, cost_usd=0.5), Usage(100, 3, cost_usd=0.5, estimated=True)),
-    (Usage(100, 20, estimated=True), Usage(100, 20, estimated=True))])
+
+@pytest.mark.parametrize(
+    "told, expected",
+    [
+        (None, Usage(10, 3, estimated=True)),
+        (Usage(100, 20), Usage(100, 20)),
+        (Usage(100, 20, 30), Usage(100, 20, 30)),
+        (Usage(0, 0), Usage(10, 3, estimated=True)),  # a streamed "0" is no report
+        (Usage(None, None), Usage(10, 3, estimated=True)),
+        (Usage(100, None), Usage(100, 3, estimated=True)),
+        (Usage(None, 20), Usage(10, 20, estimated=True)),
+        (Usage(None, 20, 4), Usage(6, 20, 4, estimated=True)),  # what was cached is part of the prompt that we count
+        (Usage(None, 20, 40), Usage(0, 20, 40, estimated=True)),
+        (Usage(0, 5), Usage(0, 5)),
+        (Usage(100, 20, cost_usd=0.5), Usage(100, 20, cost_usd=0.5)),
+        (Usage(100, None, cost_usd=0.5), Usage(100, 3, cost_usd=0.5, estimated=True)),
+        (Usage(100, 20, estimated=True), Usage(100, 20, estimated=True)),
+    ],
+)
 def test_a_report_beats_an_estimate_and_no_report_is_no_zero(told, expected):
     assert Meter(len).usage(Reply("yes", usage=told), 10, 3) == expected
 
@@ -123,6 +131,7 @@ def test_one_estimate_marks_the_whole_run():
 
 
 # ---- prices -------------------------------------------------------------------------------------------------------------------
+
 
 @pytest.mark.parametrize("price, bill", [(Price(3, 15), 11.1), (Price(3, 15, 0.3), 8.4), (Price(3, 15, 0), 8.1), (Price(0, 0), 0)])
 def test_three_buckets_are_billed_once_each(price, bill):

@@ -36,7 +36,7 @@ class Half(TypedDict, total=False):
 
 # ---- the schema of a signature ----------------------------------------------------------------------------------------------
 
-HINTS = [   # hint, its schema, values it takes, values it refuses
+HINTS = [  # hint, its schema, values it takes, values it refuses
     (str, {"type": "string"}, ["a", ""], [5, None, ["a"]]),
     (int, {"type": "integer"}, [5, -1, 5.0], [5.5, "5", True, None]),
     (float, {"type": "number"}, [5, 5.5], ["5", False]),
@@ -55,7 +55,12 @@ HINTS = [   # hint, its schema, values it takes, values it refuses
     (list[list[int]], {"type": "array", "items": {"type": "array", "items": {"type": "integer"}}}, [[[1]]], [[1]]),
     (Optional[list[int]], {"anyOf": [{"type": "array", "items": {"type": "integer"}}, {"type": "null"}]}, [[1], None], [["a"]]),
     (dict[str, int], {"type": "object", "additionalProperties": {"type": "integer"}}, [{"a": 1}], [{"a": "1"}]),
-    (tuple[int, str], {"type": "array", "prefixItems": [{"type": "integer"}, {"type": "string"}], "minItems": 2, "maxItems": 2}, [[1, "a"]], [[1], [1, "a", 2], ["a", 1]]),
+    (
+        tuple[int, str],
+        {"type": "array", "prefixItems": [{"type": "integer"}, {"type": "string"}], "minItems": 2, "maxItems": 2},
+        [[1, "a"]],
+        [[1], [1, "a", 2], ["a", 1]],
+    ),
     (tuple[int, ...], {"type": "array", "items": {"type": "integer"}}, [[], [1, 2]], [["a"]]),
     (Literal["a", "b"], {"enum": ["a", "b"]}, ["a", "b"], ["c", None]),
     (Literal[1, None], {"enum": [1, None]}, [1, None], [2, True]),
@@ -65,9 +70,23 @@ HINTS = [   # hint, its schema, values it takes, values it refuses
     (list[Size], {"type": "array", "items": {"enum": ["s", "l"]}}, [["s", "l"]], [["m"]]),
     (Annotated[int, "how many"], {"type": "integer", "description": "how many"}, [5], ["5"]),
     (Annotated[int, 5], {"type": "integer"}, [5], ["5"]),
-    (Place, {"type": "object", "properties": {"street": {"type": "string"}, "number": {"type": "integer"}}, "required": ["number", "street"], "additionalProperties": False},
-     [{"street": "Elm", "number": 5}], [{"street": "Elm"}, {"street": "Elm", "number": 5, "x": 1}, {"street": "Elm", "number": "5"}]),
-    (Half, {"type": "object", "properties": {"street": {"type": "string"}}, "required": [], "additionalProperties": False}, [{}, {"street": "Elm"}], [{"x": 1}]),
+    (
+        Place,
+        {
+            "type": "object",
+            "properties": {"street": {"type": "string"}, "number": {"type": "integer"}},
+            "required": ["number", "street"],
+            "additionalProperties": False,
+        },
+        [{"street": "Elm", "number": 5}],
+        [{"street": "Elm"}, {"street": "Elm", "number": 5, "x": 1}, {"street": "Elm", "number": "5"}],
+    ),
+    (
+        Half,
+        {"type": "object", "properties": {"street": {"type": "string"}}, "required": [], "additionalProperties": False},
+        [{}, {"street": "Elm"}],
+        [{"x": 1}],
+    ),
 ]
 
 
@@ -95,10 +114,25 @@ def test_a_type_hint_is_its_schema_and_jsonschema_agrees(hint, schema, takes, re
     assert len(ran) == len(takes), "what is refused does not run"
 
 
-@pytest.mark.parametrize("hint, sent, arrives", [
-    (Size, "s", Size.SMALL), (Level, 2, Level.HIGH), (Optional[Size], None, None), (Optional[Size], "l", Size.LARGE), (list[Size], ["s"], [Size.SMALL]),
-    (dict[str, Size], {"a": "s"}, {"a": Size.SMALL}), (Annotated[Size, "how big"], "s", Size.SMALL), (int, 5.0, 5), (list[int], [5.0], [5]), (float, 5, 5),
-    (tuple[int, Size], [1, "s"], (1, Size.SMALL)), (tuple[Size, ...], ["s", "l"], (Size.SMALL, Size.LARGE)), (tuple, [1], (1,)), (str, "s", "s")])
+@pytest.mark.parametrize(
+    "hint, sent, arrives",
+    [
+        (Size, "s", Size.SMALL),
+        (Level, 2, Level.HIGH),
+        (Optional[Size], None, None),
+        (Optional[Size], "l", Size.LARGE),
+        (list[Size], ["s"], [Size.SMALL]),
+        (dict[str, Size], {"a": "s"}, {"a": Size.SMALL}),
+        (Annotated[Size, "how big"], "s", Size.SMALL),
+        (int, 5.0, 5),
+        (list[int], [5.0], [5]),
+        (float, 5, 5),
+        (tuple[int, Size], [1, "s"], (1, Size.SMALL)),
+        (tuple[Size, ...], ["s", "l"], (Size.SMALL, Size.LARGE)),
+        (tuple, [1], (1,)),
+        (str, "s", "s"),
+    ],
+)
 def test_a_function_is_given_what_its_hints_promise(hint, sent, arrives):
     got = []
 
@@ -144,7 +178,10 @@ def test_hints_may_be_texts():
     def find(item: "str", size: "Optional[Size]" = None):
         return f"{item} {size}"
 
-    assert tool(find).schema["properties"] == {"item": {"type": "string"}, "size": {"anyOf": [{"enum": ["s", "l"]}, {"type": "null"}], "default": None}}
+    assert tool(find).schema["properties"] == {
+        "item": {"type": "string"},
+        "size": {"anyOf": [{"enum": ["s", "l"]}, {"type": "null"}], "default": None},
+    }
 
 
 def test_a_method_becomes_a_tool_without_self():
@@ -208,8 +245,10 @@ REFUSED = {
     "a description that is no text": (lambda: Tool("x", None, {}, print), "description must be a text"),
     "a schema that is no dict": (lambda: Tool("x", "", [], print), "schema must be a dict"),
     "no function": (lambda: Tool("x", "", {}, "print"), "fn must be callable"),
-    **{f"a time-out of {t!r}": (lambda t=t: Tool("x", "", {}, print, timeout=t), "timeout must be a number of seconds")
-       for t in (0, -1, True, "5", float("nan"), float("inf"))},
+    **{
+        f"a time-out of {t!r}": (lambda t=t: Tool("x", "", {}, print, timeout=t), "timeout must be a number of seconds")
+        for t in (0, -1, True, "5", float("nan"), float("inf"))
+    },
     "a broken schema": (lambda: Registry([Tool("x", "", {"type": "nonsense"}, print)]), "x: the schema is not valid JSON schema"),
     "one name twice": (lambda: Registry([add, add]), "two tools are called 'add'"),
     "a bare function": (lambda: Registry([len_of]), "put @tool above the function"),
@@ -223,6 +262,7 @@ def _positional(x, /): ...
 
 def _takes(hint):
     def use(x): ...
+
     use.__annotations__["x"] = hint
     return use
 
@@ -235,11 +275,15 @@ def test_a_programmers_mistake_shows_at_once(make, says):
 
 # ---- the allow-list -----------------------------------------------------------------------------------------------------
 
+
 def test_the_registry_lists_its_tools():
     registry = Registry([look_up, add])
     assert registry.names == ["look_up", "add"] and len(registry) == 2 and "add" in registry and "rm" not in registry
     assert list(registry) == [look_up, add] and registry["add"] is add
-    assert registry.definitions()[1] == {"type": "function", "function": {"name": "add", "description": "Add two whole numbers.", "parameters": add.schema}}
+    assert registry.definitions()[1] == {
+        "type": "function",
+        "function": {"name": "add", "description": "Add two whole numbers.", "parameters": add.schema},
+    }
     assert registry.render().splitlines()[0] == f"- look_up: Look up one thing in the shop. Arguments: {json.dumps(look_up.schema)}"
 
 
@@ -248,14 +292,25 @@ TOLD = {
     "unknown": ("rm", {}, "ERROR: there is no tool 'rm'. Available tools: look_up, add."),
     "nearly known": ("lookup", {}, "ERROR: there is no tool 'lookup'. Did you mean look_up? Available tools: look_up, add."),
     "no name": (None, {}, "ERROR: there is no tool null. Available tools: look_up, add."),
-    "missing": ("look_up", {}, "ERROR: missing required argument 'item'. look_up expects {\"item\": {\"type\": \"string\"}}"),
-    "missing, another sent": ("look_up", {"id": 5}, "ERROR: missing required argument 'item'; you sent 'id'. look_up expects {\"item\": {\"type\": \"string\"}}"),
-    "unknown argument": ("look_up", {"item": "x", "itme": "y"},
-                         "ERROR: unknown argument 'itme' (did you mean 'item'?). look_up expects {\"item\": {\"type\": \"string\"}}"),
-    "wrong type": ("look_up", {"item": 5}, "ERROR: argument 'item' must be string, not 5. look_up expects {\"item\": {\"type\": \"string\"}}"),
-    "broken JSON": ("look_up", '{"item": ', "ERROR: the arguments are not valid JSON (JSONDecodeError: Expecting value: line 1 column 10 (char 9)): '{\"item\": '. "
-                    "look_up expects {\"item\": {\"type\": \"string\"}}"),
-    "a list": ("look_up", "[1]", "ERROR: the arguments must be a JSON object, not '[1]'. look_up expects {\"item\": {\"type\": \"string\"}}"),
+    "missing": ("look_up", {}, 'ERROR: missing required argument \'item\'. look_up expects {"item": {"type": "string"}}'),
+    "missing, another sent": (
+        "look_up",
+        {"id": 5},
+        'ERROR: missing required argument \'item\'; you sent \'id\'. look_up expects {"item": {"type": "string"}}',
+    ),
+    "unknown argument": (
+        "look_up",
+        {"item": "x", "itme": "y"},
+        'ERROR: unknown argument \'itme\' (did you mean \'item\'?). look_up expects {"item": {"type": "string"}}',
+    ),
+    "wrong type": ("look_up", {"item": 5}, 'ERROR: argument \'item\' must be string, not 5. look_up expects {"item": {"type": "string"}}'),
+    "broken JSON": (
+        "look_up",
+        '{"item": ',
+        "ERROR: the arguments are not valid JSON (JSONDecodeError: Expecting value: line 1 column 10 (char 9)): '{\"item\": '. "
+        'look_up expects {"item": {"type": "string"}}',
+    ),
+    "a list": ("look_up", "[1]", 'ERROR: the arguments must be a JSON object, not \'[1]\'. look_up expects {"item": {"type": "string"}}'),
 }
 
 
@@ -265,26 +320,42 @@ def test_an_error_says_what_was_wrong_and_what_is_right(name, arguments, text):
     assert result.error and result.text == text
 
 
-@pytest.mark.parametrize("schema, arguments, says", [
-    ({"properties": {"x": {"enum": ["a", "b"]}}}, {"x": "c"}, "argument 'x' must be one of [\"a\", \"b\"], not 'c'"),
-    ({"properties": {"x": {"type": ["integer", "null"]}}}, {"x": "5"}, "argument 'x' must be integer or null, not '5'"),
-    ({"properties": {"x": {"items": {"type": "integer"}}}}, {"x": [1, "b"]}, "argument 'x[1]' must be integer, not 'b'"),
-    ({"properties": {"x": {"properties": {"y": {"type": "string"}}}}}, {"x": {"y": 1}}, "argument 'x.y' must be string, not 1"),
-    ({"properties": {"x": {"required": ["y"]}}}, {"x": {}}, "missing required argument 'x.y'"),
-    ({"properties": {"x": {"minimum": 3}}}, {"x": 2}, "bad argument 'x': 2 is less than the minimum of 3"),
-    ({"properties": {"x": {"$ref": "#/nowhere"}}}, {"x": "a"}, "the arguments could not be checked ("),
-    ({"maxProperties": 1}, {"x": 1, "y": 2}, "bad arguments: "),
-    ({"properties": {"a": {}}, "patternProperties": {"^n": {}}, "additionalProperties": False}, {"n1": 1, "zz": 2}, "unknown argument 'zz'")])
+@pytest.mark.parametrize(
+    "schema, arguments, says",
+    [
+        ({"properties": {"x": {"enum": ["a", "b"]}}}, {"x": "c"}, "argument 'x' must be one of [\"a\", \"b\"], not 'c'"),
+        ({"properties": {"x": {"type": ["integer", "null"]}}}, {"x": "5"}, "argument 'x' must be integer or null, not '5'"),
+        ({"properties": {"x": {"items": {"type": "integer"}}}}, {"x": [1, "b"]}, "argument 'x[1]' must be integer, not 'b'"),
+        ({"properties": {"x": {"properties": {"y": {"type": "string"}}}}}, {"x": {"y": 1}}, "argument 'x.y' must be string, not 1"),
+        ({"properties": {"x": {"required": ["y"]}}}, {"x": {}}, "missing required argument 'x.y'"),
+        ({"properties": {"x": {"minimum": 3}}}, {"x": 2}, "bad argument 'x': 2 is less than the minimum of 3"),
+        ({"properties": {"x": {"$ref": "#/nowhere"}}}, {"x": "a"}, "the arguments could not be checked ("),
+        ({"maxProperties": 1}, {"x": 1, "y": 2}, "bad arguments: "),
+        ({"properties": {"a": {}}, "patternProperties": {"^n": {}}, "additionalProperties": False}, {"n1": 1, "zz": 2}, "unknown argument 'zz'"),
+    ],
+)
 def test_every_kind_of_schema_error_is_one_sentence(schema, arguments, says):
     take, seen = recording(schema=schema)
     result = Registry([take]).execute("take", arguments)
     assert result.error and result.text.startswith(f"ERROR: {says}") and seen == []
 
 
-@pytest.mark.parametrize("arguments", [
-    {"x": "long " * 100_000}, {"k" * 100_000: "v"}, {f"k{i}": 1 for i in range(10_000)}, '{"x": ' + "9" * 100_000, {"n": {"k" * 100_000: "no number"}}])
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        {"x": "long " * 100_000},
+        {"k" * 100_000: "v"},
+        {f"k{i}": 1 for i in range(10_000)},
+        '{"x": ' + "9" * 100_000,
+        {"n": {"k" * 100_000: "no number"}},
+    ],
+)
 def test_an_error_text_is_bounded_whatever_was_sent(arguments):
-    schema = {"properties": {"x": {"type": "integer"}, "n": {"additionalProperties": {"type": "integer"}}}, "additionalProperties": False, "required": ["y"]}
+    schema = {
+        "properties": {"x": {"type": "integer"}, "n": {"additionalProperties": {"type": "integer"}}},
+        "additionalProperties": False,
+        "required": ["y"],
+    }
     for needed in (["y"], []):
         take, _ = recording(schema={**schema, "required": needed})
         result = Registry([take]).execute("take", arguments)
@@ -294,6 +365,7 @@ def test_an_error_text_is_bounded_whatever_was_sent(arguments):
 def test_a_remote_reference_is_never_fetched(monkeypatch):
     import socket
     import urllib.request
+
     asked = []
     monkeypatch.setattr(socket, "create_connection", lambda *a, **k: asked.append(a))
     monkeypatch.setattr(socket.socket, "connect", lambda *a: asked.append(a))
@@ -317,14 +389,25 @@ def test_a_schema_without_additional_properties_lets_no_unknown_name_through_to_
 
 # ---- what comes back ------------------------------------------------------------------------------------------------------
 
+
 def test_a_result_keeps_its_text_and_other_values_are_json():
     assert Registry([counting(returns='{"a":  1}')[0]]).execute("ping", "{}").text == '{"a":  1}'
     assert Registry([counting(returns={"a": 1})[0]]).execute("ping", "{}").text == '{"a": 1}'
 
 
-@pytest.mark.parametrize("returns, error", [
-    ({"error": "gone"}, True), ({"error": True}, True), ({"error": ""}, False), ({"error": None}, False), ({"error": 0}, False), ({"errors": 1}, False), ("error", False),
-    (["error"], False)])
+@pytest.mark.parametrize(
+    "returns, error",
+    [
+        ({"error": "gone"}, True),
+        ({"error": True}, True),
+        ({"error": ""}, False),
+        ({"error": None}, False),
+        ({"error": 0}, False),
+        ({"errors": 1}, False),
+        ("error", False),
+        (["error"], False),
+    ],
+)
 def test_a_mapping_with_a_truthy_error_is_an_error(returns, error):
     assert Registry([counting(returns=returns)[0]]).execute("ping", {}).error is error
 
@@ -342,7 +425,8 @@ def test_a_long_result_is_cut_and_says_so():
     exactly, longer = "x" * MAX_RESULT_CHARS, "x" * (MAX_RESULT_CHARS + 1)
     assert Registry([counting(returns=exactly)[0]]).execute("ping", {}).text == exactly
     assert Registry([counting(returns=longer)[0]]).execute("ping", {}).text == (
-        exactly + "\n[cut: 20,001 characters in all, the first 20,000 are shown; ask for less at a time]")
+        exactly + "\n[cut: 20,001 characters in all, the first 20,000 are shown; ask for less at a time]"
+    )
 
 
 def test_a_tool_that_raises_is_told_in_one_line():

@@ -6,6 +6,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 
 from ..messages import Reply, ToolCall, Usage
+from .refusal import Refusal
 
 _WORDS = {429: "Rate limit reached. Please try again later.", 500: "The server had an error while processing your request.", 529: "Overloaded"}
 
@@ -15,7 +16,7 @@ class Fault:
     """An entry that goes wrong on its way: an error `status`, or `reply` spoilt by whatever else is given."""
 
     reply: object = "hello"             # any entry of a script
-    status: int | None = None           # an error instead of the reply
+    status: int | None = None           # an error instead of the reply; with `cut`, in the middle of its stream
     retry_after: float | None = None    # seconds; goes with the status
     message: str | None = None          # goes with the status
     cut: int | None = None              # events of a stream until it breaks off; not streamed, half of the body is sent
@@ -31,9 +32,9 @@ class Fault:
             raise ValueError(f"Fault: status must be an error from 400 to 599, not {self.status!r}")
 
     @property
-    def words(self) -> str:
-        """What a provider says with this status."""
-        return _WORDS.get(self.status, "The request failed.")
+    def refusal(self) -> Refusal:
+        """The error, in a provider's words."""
+        return Refusal(self.message or _WORDS.get(self.status, "The request failed."), status=self.status, retry_after=self.retry_after)
 
 
 def entries_of(script: Iterable) -> list:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from .history import arrange, wire_name
-from .wire import Provider, ProviderError
+from .wire import Provider, ProviderError, status_of
 
 _ENDINGS = {"max_output_tokens": "length", "max_tokens": "length", "content_filter": "content_filter"}
 
@@ -34,7 +34,7 @@ class OpenAIResponses(Provider):
     def whole(self, response):
         output = response.get("output")
         if not isinstance(output, list):
-            raise ProviderError(f"the answer has no output: {_failure(response)}")
+            raise ProviderError(f"the answer has no output: {response!r:.200}")
         for i, item in enumerate(output):
             yield from _pieces_of(i, item)
         yield from _ending(response, output)
@@ -61,7 +61,7 @@ class OpenAIResponses(Provider):
             elif kind in ("response.completed", "response.incomplete", "response.failed"):
                 yield from _ending(event["response"], [items[k] for k in sorted(items)])
             elif kind == "error":
-                raise ProviderError(_failure(event))
+                raise _failure(event)
 
 
 def _pieces_of(i: int, item: dict):
@@ -80,7 +80,7 @@ def _call_piece(i: int, item: dict, arguments):
 def _ending(response: dict, output: list[dict]):
     """Why it ended, what it cost, and what has to be sent back unread."""
     if response.get("status") == "failed":
-        raise ProviderError(f"the model failed: {_failure(response)}")
+        raise _failure(response)
     shape = [_stub(item) for item in output]
     if any(part.keys() != {"type"} for part in shape):
         yield {"extra": {"responses": shape}}
@@ -103,6 +103,7 @@ def _stub(item: dict) -> dict:
     return item
 
 
-def _failure(response: dict) -> str:
-    error = response.get("error") or response
-    return f"{error.get('code') or 'error'}: {error.get('message') or str(error)[:200]}"
+def _failure(told: dict) -> ProviderError:
+    error = told.get("error") or told
+    status = status_of(error.get("code"))
+    return ProviderError(f"{status or error.get('code') or 'error'}: {error.get('message') or str(error)[:200]}", status)

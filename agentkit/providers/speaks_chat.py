@@ -69,6 +69,11 @@ def _unanswered(waiting, i) -> Refusal:
                    f"tool_call_ids did not have response messages: {', '.join(waiting)}", f"messages.[{i}].role")
 
 
+def stream_error(refusal: Refusal) -> tuple:
+    """The event that tells of an error in the middle of a stream."""
+    return None, error(refusal)
+
+
 def _finish(reply: Reply) -> str:
     if reply.truncated:
         return "length"

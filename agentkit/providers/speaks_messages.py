@@ -23,6 +23,11 @@ def error(refusal: Refusal) -> dict:
     return {"type": "error", "error": {"type": kind, "message": refusal.message}, "request_id": "req_scripted"}
 
 
+def stream_error(refusal: Refusal) -> tuple:
+    """The event that tells of an error in the middle of a stream."""
+    return "error", error(refusal)
+
+
 def read(body: dict) -> tuple[list[dict], list[dict]]:
     """The messages and tools of a request. Raises Refusal."""
     for field in body:

@@ -68,6 +68,12 @@ def _alone(item_id) -> Refusal:
     return Refusal(f"Item '{item_id}' of type 'reasoning' was provided without its required following item.", "input")
 
 
+def stream_error(refusal: Refusal) -> tuple:
+    """The event that tells of an error in the middle of a stream."""
+    code = "rate_limit_exceeded" if refusal.status == 429 else "server_error"
+    return "error", {"type": "error", "code": code, "message": refusal.message, "param": None, "sequence_number": 0}
+
+
 def tools(body: dict) -> list[dict]:
     """The tool definitions of a request, checked, in the shape of Chat Completions."""
     found = body.get("tools") or []

@@ -152,8 +152,15 @@ def as_provider_error(error: Exception) -> Exception:
         return error
     body = getattr(error, "body", None)
     inner = body.get("error", body) if isinstance(body, dict) else {}
-    said = inner.get("message") if isinstance(inner, dict) else None
-    return ProviderError(f"{status or 'error'}: {said or error}", status, _wait(getattr(response, "headers", None) or {}))
+    inner = inner if isinstance(inner, dict) else {}
+    if not status or status < 400:      # it came in the middle of a stream that had begun well
+        status = status_of(inner.get("type"))
+    return ProviderError(f"{status or 'error'}: {inner.get('message') or error}", status, _wait(getattr(response, "headers", None) or {}))
+
+
+def status_of(kind: str | None) -> int | None:
+    """The HTTP status that a kind of error has where it is not told in the middle of a stream."""
+    return {"rate_limit_error": 429, "rate_limit_exceeded": 429, "server_error": 500, "api_error": 500, "overloaded_error": 529}.get(kind)
 
 
 def _wait(headers) -> float | None:
