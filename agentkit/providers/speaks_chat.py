@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from ..messages import Reply, Usage
 from ..streaming import deltas, report_of
-from .refusal import Refusal, filled, known_only, one_of, openai_error as error, required, text_of, tool_name, typed
+from .refusal import Refusal, filled, known_only, one_of, openai_error, required, text_of, tool_name, typed
 
 API = "chat"
+error = openai_error
 _FIELDS = frozenset("""model messages stream stream_options tools tool_choice parallel_tool_calls max_tokens max_completion_tokens temperature top_p n
     stop seed user store metadata response_format reasoning_effort verbosity frequency_penalty presence_penalty logit_bias logprobs top_logprobs
     service_tier prediction modalities audio prompt_cache_key prompt_cache_retention safety_identifier functions function_call

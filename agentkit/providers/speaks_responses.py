@@ -7,9 +7,10 @@ from itertools import count
 from ..messages import Reply, Usage
 from ..streaming import cut
 from .history import arrange
-from .refusal import Refusal, filled, known_only, one_of, openai_error as error, required, text_of, tool_name, typed
+from .refusal import Refusal, filled, known_only, one_of, openai_error, required, text_of, tool_name, typed
 
 API = "responses"
+error = openai_error
 _FIELDS = frozenset("""model input instructions tools tool_choice parallel_tool_calls max_output_tokens max_tool_calls temperature top_p stream
     stream_options store include reasoning text truncation metadata user previous_response_id conversation background service_tier
     prompt prompt_cache_key prompt_cache_retention safety_identifier top_logprobs context_management""".split())
