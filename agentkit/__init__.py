@@ -4,13 +4,14 @@ Names load on first use, so `import agentkit` is instant and needs nothing insta
 """
 
 _HOME = {
-    "run": "loop", "Result": "loop",
+    "run": "loop", "Result": "loop", "resume": "resuming", "replay": "replaying",
     "tool": "tools", "Tool": "tools", "Registry": "tools",
     "Limits": "limits", "Exit": "limits",
     "Price": "tokens", "count_tokens": "tokens",
     "Reply": "messages", "ToolCall": "messages", "Usage": "messages", "call": "messages", "check_messages": "messages",
     "ScriptedModel": "models", "TextModel": "models",
-    "Journal": "journal",
+    "Journal": "journal", "JournalError": "journal", "RunTaken": "journal",
+    "Retry": "retry", "Transient": "retry",
 }
 __all__ = sorted(_HOME)
 __version__ = "0.1.0"

@@ -136,7 +136,12 @@ class Account:
         self.history: list = []     # signatures of the last steps, for the repeat check
 
     def seconds(self) -> float:
+        """Seconds that the run has taken so far; where it was resumed, the time in between does not count."""
         return self._clock() - self._start
+
+    def go_on_from(self, seconds: float) -> None:
+        """Set the run's clock: this much had been taken when the record ended."""
+        self._start = self._clock() - seconds
 
     @property
     def tokens(self) -> int:
@@ -149,18 +154,22 @@ class Account:
     def next_cost(self) -> float:
         return self.price.of(self.meter.prompt, self._reserve) if self._ask_ahead else 0.0
 
-    def charge(self, reply: Reply, prompt: int, written: int) -> Usage:
-        """Pay for one reply: `prompt` and `written` are our own counts, used where the reply reports nothing."""
+    def bill(self, reply: Reply, prompt: int, written: int) -> dict:
+        """What one reply has used, as the record keeps it: `prompt` and `written` are our own counts, for where it reports nothing."""
         usage = self.meter.usage(reply, prompt, written)
         cost = usage.cost_usd
         if cost is None and self.price is not None:
             cost = self.price.of(usage.input_tokens, usage.output_tokens, usage.cached_tokens)
-        self.input += usage.input_tokens
-        self.output += usage.output_tokens
-        self.cached += usage.cached_tokens
+        return {**vars(usage), "cost_usd": cost}
+
+    def charge(self, bill: dict) -> None:
+        """Pay for one reply."""
+        self.input += bill["input_tokens"]
+        self.output += bill["output_tokens"]
+        self.cached += bill["cached_tokens"]
+        cost = bill["cost_usd"]
         self.cost = None if cost is None or self.cost is None else self.cost + cost
-        self.estimated = self.estimated or usage.estimated
-        return usage
+        self.estimated = self.estimated or bill["estimated"]
 
     @property
     def usage(self) -> Usage:

@@ -2,20 +2,26 @@
 
 from __future__ import annotations
 
+import json
 import time
 from collections.abc import Iterable
+from contextlib import suppress
 from copy import deepcopy
 from dataclasses import dataclass, replace
 
-from .journal import Journal
+from .journal import Journal, JournalError
 from .limits import Account, Exit, Limits, canonical
 from .messages import Reply, ToolCall, Usage, clean, tool_message
-from .tools import Refused, Registry, Tool, ToolResult, bounded, describe, run_tool, to_text
+from .tools import RUNNING, Refused, Registry, Tool, ToolResult, bounded, describe, run_tool, to_text
 
 _EMPTY = "Your reply was empty. Call a tool, or answer in text."
 _CUT = "ERROR: not run: the reply was truncated at the length limit, so this call may not be whole. Write a shorter reply."
-_INTERRUPTED = "ERROR: interrupted; whether it took effect is not known"
 _DECLINED = "ERROR: not run: the reply was marked as refused."
+_INTERRUPTED = "ERROR: interrupted while it ran; whether it took effect is not known: check before you repeat it"
+_NOT_BEGUN = "ERROR: not run: the run was interrupted"
+_UNKNOWN = "ERROR: outcome unknown: the run broke off while {} ran, and whether it took effect is not known; check before you repeat it"
+_REDACTED = "the arguments of this call are kept only in redacted form, so it cannot run after the run was resumed; ask for it again"
+_FLAGS = ("needs_approval", "poll", "parallel", "idempotent", "timeout", "anything")
 
 
 @dataclass(frozen=True)
@@ -37,41 +43,68 @@ def run(model, tools: Registry | Iterable[Tool], task: str, *, system: str = "",
     """Let a model work on a task with tools until it answers or a limit stops it.
 
     Never raises for what the model or a tool does. Raises at once for a programmer's mistake: an empty task, a money
-    budget without a price, a broken tool schema, a journal that is already written in.
+    budget without a price, a broken tool schema, a journal that is already written in. Raises JournalError when the
+    record cannot be written: nothing is done that is not on record, and resume() goes on from there.
     """
     if not isinstance(task, str) or not task.strip():
         raise ValueError(f"the task must be a text that says something, not {task!r:.80}")
-    if not callable(model):
-        raise TypeError(f"a model is a function, model(messages, tools) -> Reply, not {model!r:.80}")
-    if not isinstance(system, str) or not isinstance(limits, Limits):
-        raise TypeError(f"system takes a text and limits takes Limits(...), not {system if not isinstance(system, str) else limits!r:.80}")
+    if not isinstance(system, str):
+        raise TypeError(f"system takes a text, not {system!r:.80}")
     journal = Journal() if journal is None else journal
     if journal.events:
-        raise ValueError("this journal already holds a run: give each run its own, Journal()")
-    work = _Run(model, tools if isinstance(tools, Registry) else Registry(tools), limits, approve, journal, count_tokens, prices, clock)
-    journal.add("start", task=clean(task), tools=work.registry.names, model=getattr(model, "name", None))
-    if system.strip():
-        work.append({"role": "system", "content": clean(system)})
-    work.append({"role": "user", "content": clean(task)})
-    try:
-        return work.result(work.loop())
-    except BaseException:       # Ctrl-C and the like pass through, but leave no call without a result
-        work.interrupted()
-        raise
+        raise ValueError("this journal already holds a run: give each run its own, Journal(), or go on with this one, resume(journal, ...)")
+    work = _Run(model, tools, limits, approve, journal, count_tokens, prices, clock)
+    work.start(clean(task), clean(system))
+    return work.finish()
 
 
 class _Run:
     """One run under way: the list, the account, the record."""
 
-    def __init__(self, model, registry, limits, approve, journal, count, prices, clock):
-        self.model, self.registry, self.limits, self.approve, self.journal = model, registry, limits, approve, journal
-        self.definitions = registry.definitions()
+    def __init__(self, model, tools, limits, approve, journal, count, prices, clock):
+        if not callable(model):
+            raise TypeError(f"a model is a function, model(messages, tools) -> Reply, not {model!r:.80}")
+        if not isinstance(limits, Limits):
+            raise TypeError(f"limits takes Limits(...), not {limits!r:.80}")
+        self.model, self.limits, self.approve, self.journal = model, limits, approve, journal
+        self.registry = tools if isinstance(tools, Registry) else Registry(tools)
+        self.definitions = self.registry.definitions()
         self.account = Account(limits, model, self.definitions, count, prices, clock)
         self.messages: list[dict] = []
         self.pending: tuple[ToolCall, ...] = ()
         self.answer: str | None = None
-        self.nudged = False
         self.ids: set[str] = set()
+        self.nudged = self.told = False         # the last reply was empty; it has been answered with a word of help
+        # What has become of the last reply's calls: decisions and results by id, ids of those that were started.
+        self.decided: dict[str, dict] = {}
+        self.started: set[str] = set()
+        self.results: dict[str, dict] = {}
+        self.listed = True                      # their results have joined the list
+        self.redacted: frozenset[str] = frozenset()
+
+    def start(self, task: str, system: str) -> None:
+        """The first event, and the first messages."""
+        name = getattr(self.model, "name", None)
+        flags = {t.name: {f: on for f in _FLAGS if (on := getattr(t, f))} for t in self.registry}
+        self.record("start", run_id=self.journal.run_id, task=task, system=system, model=name if name is None else to_text(name),
+                    tools=self.registry.names, definitions=self.definitions, flags=flags, limits=dict(vars(self.limits)))
+        self.greet(task, system)
+
+    def greet(self, task: str, system: str) -> None:
+        first = [{"role": "system", "content": system}] if system.strip() else []
+        for message in [*first, {"role": "user", "content": task}][len(self.messages):]:
+            self.append(message)
+
+    def finish(self, first=lambda: None) -> Result:
+        """Go on to the end; `first` does what was left undone."""
+        try:
+            return self.result(first() or self.loop())
+        except JournalError:        # what cannot be recorded is not done
+            raise
+        except BaseException:       # Ctrl-C and the like pass through, but leave no call without a result
+            with suppress(JournalError):
+                self.interrupted()
+            raise
 
     def loop(self) -> Exit:
         """Four moves a pass, until something says that the run ends."""
@@ -88,27 +121,24 @@ class _Run:
 
     def decide(self) -> tuple[Reply | None, Exit | None]:
         """One model call, paid for and recorded; the exit, if the reply itself is one."""
-        prompt, self.account.steps = self.account.meter.prompt, self.account.steps + 1
+        account, prompt, began = self.account, self.account.meter.prompt, self.account.seconds()
+        account.steps += 1
         try:
             reply = self.model(self.messages, self.definitions)
             if not isinstance(reply, Reply):
                 raise TypeError(f"a model returns a Reply, not {type(reply).__name__}")
             reply = name_calls(reply, self.ids)
-            message, ending = reply.as_message(), self.exit_of(reply)
+            message, ending = plain_message(reply), self.exit_of(reply)
         except Exception as error:
-            return None, Exit("model_error", f"the model failed at step {self.account.steps} ({describe(error)})")
+            return None, Exit("model_error", f"the model failed at step {account.steps} ({describe(error)})")
         blank = message["content"] is None and not reply.tool_calls
-        written = 0 if blank else self.account.meter.add(message)
-        usage = self.account.charge(reply, prompt, written)
-        self.messages += [] if blank else [message]
-        self.journal.add("reply", step=self.account.steps, message=None if blank else message, usage=usage, prompt_tokens=prompt,
-                         stop_reason=reply.stop_reason, outcome=ending.kind if ending else "acts" if reply.tool_calls else "says")
-        if ending and reply.tool_calls:                             # cut off or refused: nothing of it runs, every call is answered
-            for call in reply.tool_calls:
-                self.answer_call(call, ToolResult(_CUT if reply.truncated else _DECLINED, error=True), canonical(call.arguments), stopped=True)
-        if ending and ending.kind == "done":
-            self.answer = clean(reply.final_text)
-        return reply, ending
+        written = 0 if blank else account.meter.add(message)
+        now = account.seconds()
+        more = {"invalid": clean(reply.invalid)} if reply.invalid else {"answer": clean(reply.final_text)} if ending and ending.kind == "done" else {}
+        self.record("reply", step=account.steps, message=None if blank else message, usage=account.bill(reply, prompt, written),
+                    prompt_tokens=prompt, reply_tokens=written, stop_reason=reply.stop_reason and clean(reply.stop_reason),
+                    outcome=ending.kind if ending else "acts" if reply.tool_calls else "says", seconds=now - began, elapsed=now, **more)
+        return reply, self.end_of(reply, ending)
 
     def exit_of(self, reply: Reply) -> Exit | None:
         """The contents of a reply decide, not its label."""
@@ -124,40 +154,38 @@ class _Run:
             return Exit("done", after)
         return Exit("empty_reply", f"two empty replies in a row {after}") if self.nudged else None
 
+    def end_of(self, reply: Reply, ending: Exit | None) -> Exit | None:
+        """What an ending leaves behind: the answer; or, where a reply was cut off or refused, a result for each call, none of which runs."""
+        if ending and reply.tool_calls:
+            for call in reply.tool_calls:
+                if call.id not in self.results:
+                    self.answer_call(call, ToolResult(_CUT if reply.truncated else _DECLINED, error=True), stopped=True)
+            self.close_step()
+        if ending and ending.kind == "done":
+            self.answer = clean(reply.final_text)
+        return ending
+
     # ---- your code acts ---------------------------------------------------------------------------------------------
 
     def act(self, reply: Reply) -> Exit | None:
-        """Run the calls of one reply in order, one result each; a reply without calls is answered with a word of help."""
+        """See to it that each call of one reply has its result; a reply without calls is answered with a word of help."""
         if not reply.tool_calls:
             return self.help(reply)
-        self.nudged = False
         checked = [self.check(call) for call in reply.tool_calls]   # everything is read and decided before anything runs
         verdicts, self.pending = self.decisions(checked)
         if self.pending:
+            self.record("pending", step=self.account.steps,
+                        calls=[{"id": c.id, "name": c.name, "arguments": canonical(c.arguments)} for c in self.pending])
             return Exit("waiting_for_approval", f"for a person after {self.account.steps} step{'' if self.account.steps == 1 else 's'}")
-        stop, signature = None, []
-        for call, tool, arguments, problem in checked:
-            stop, ran = stop or self.limits.before_tool(self.account), False
-            if skipped := stop is not None:
-                result = ToolResult(f"ERROR: not run: the run stopped at {stop.message}", error=True)
-            else:
-                self.account.tool_calls += 1
-                result = problem or verdicts.get(call.id)
-                if result is None:
-                    self.journal.add("call", step=self.account.steps, id=call.id, name=tool.name, arguments=arguments)
-                    result, ran = run_tool(tool, {k: deepcopy(v) for k, v in arguments.items()}), True  # the record keeps what was asked
-                if result.error:
-                    self.account.errors += 1
-                    stop = self.limits.after_tool(self.account)
-            key = canonical(call.arguments if problem else arguments)
-            self.answer_call(call, result, key, ran, skipped)
-            signature.append((call.name, key, object() if ran and tool.poll else result.text))
-        self.account.history.append(signature)
+        stop = self.run_calls(checked, verdicts)
+        self.close_step()
         return stop or self.limits.after_step(self.account)
 
     def check(self, call: ToolCall) -> tuple:
         """(call, tool, parsed arguments, None), or (call, None, None, the error for the model)."""
         try:
+            if call.id in self.redacted:
+                raise Refused(_REDACTED)
             return call, *self.registry.check(call.name, call.arguments), None
         except Refused as refused:
             return call, None, None, refused.result
@@ -168,69 +196,174 @@ class _Run:
         for call, tool, arguments, problem in checked:
             if problem or not tool.needs_approval:
                 continue
+            if call.id in self.results or call.id in self.started and not tool.idempotent:
+                continue                                            # it ran, or nobody knows whether it did: too late to ask
             asked = ToolCall(call.id, tool.name, deepcopy(arguments))   # what is approved is what runs, whatever is done to this one
-            try:
-                said = None if self.approve is None else self.approve(asked)
-            except Exception as error:                              # whoever cannot ask has not been allowed
-                said = f"the approval failed ({describe(error)})"
-            if said is None:
+            decision = self.decided.get(call.id) or self.ask(asked, canonical(arguments))
+            if decision is None:
                 pending.append(asked)
-            elif said is not True:
-                why = "" if said is False else to_text(said).strip()
+            elif not decision["approved"]:
+                why = decision["why"]
                 verdicts[call.id] = ToolResult(bounded("ERROR: a person rejected this action" + (f": {why}" if why else "")))
         return verdicts, tuple(pending)
 
+    def ask(self, asked: ToolCall, arguments: str) -> dict | None:
+        """Ask for one decision and record it; None while there is none."""
+        try:
+            said = None if self.approve is None else self.approve(asked)
+        except Exception as error:                                  # whoever cannot ask has not been allowed
+            said = f"the approval failed ({describe(error)})"
+        return None if said is None else self.decision(asked.id, asked.name, arguments, said)
+
+    def decision(self, id: str, name: str, arguments: str, said) -> dict:
+        """Record what a person said of one call, bound to its name and arguments. Whatever is not True is a no."""
+        self.record("decision", step=self.account.steps, id=id, name=name, arguments=arguments, approved=said is True,
+                    why="" if said is True or said is False else to_text(said).strip())
+        return self.decided[id]
+
+    def run_calls(self, checked: list[tuple], verdicts: dict) -> Exit | None:
+        """One result for every call that has none yet, in call order; the exit, if a limit was met on the way."""
+        stop = None
+        for call, tool, arguments, problem in checked:
+            if call.id in self.results:                             # finished before the run broke off
+                continue
+            stop = stop or self.limits.after_tool(self.account) or self.limits.before_tool(self.account)
+            refused = problem or verdicts.get(call.id)
+            if call.id in self.started and (stop or refused or not tool.idempotent):
+                self.answer_call(call, ToolResult(_UNKNOWN.format(call.name[:64]), error=True), arguments, ran=True, unknown=True)
+            elif stop:
+                self.answer_call(call, ToolResult(f"ERROR: not run: the run stopped at {stop.message}", error=True), arguments, stopped=True)
+            elif refused:
+                self.answer_call(call, refused, arguments)
+            else:
+                self.run_call(call, tool, arguments)
+        return stop or self.limits.after_tool(self.account)
+
+    def run_call(self, call: ToolCall, tool: Tool, arguments: dict) -> None:
+        """Run one call, with an event before and an event after."""
+        self.record("call", step=self.account.steps, id=call.id, name=tool.name, arguments=arguments)
+        began = self.account.seconds()
+        self.answer_call(call, self.execute(call, tool, arguments), arguments, ran=True, began=began)
+
+    def execute(self, call: ToolCall, tool: Tool, arguments: dict) -> ToolResult:
+        """The tool itself, on a copy of the arguments: the record keeps what was asked. Writes nothing, so it may run in any thread."""
+        token = RUNNING.set(f"{self.journal.run_id}:{call.id}")
+        try:
+            return run_tool(tool, {k: deepcopy(v) for k, v in arguments.items()})
+        finally:
+            RUNNING.reset(token)
+
     def help(self, reply: Reply) -> Exit | None:
         """Tell the model what was wrong with a reply that neither acts nor answers."""
-        if reply.invalid:
-            self.nudged = False
-            self.account.errors += 1
-            self.append({"role": "user", "content": clean(reply.invalid)}, nudge=True)
-            self.account.history.append([reply.text])
-            return self.limits.after_tool(self.account) or self.limits.after_step(self.account)
-        self.nudged = True
-        self.append({"role": "user", "content": _EMPTY}, nudge=True)
-        return None
+        if not self.told:
+            self.append({"role": "user", "content": clean(reply.invalid or _EMPTY)}, nudge=True, error=reply.invalid is not None)
+        if reply.invalid is None:
+            return None
+        return self.limits.after_tool(self.account) or self.limits.after_step(self.account)
 
     # ---- the list and the record --------------------------------------------------------------------------------------
 
-    def append(self, message: dict, **facts) -> None:
-        """Put a message on the list and in the record; counting comes last, because a counter is other people's code."""
-        self.messages.append(message)
-        self.journal.add("message", message=message, **facts)
-        self.account.meter.add(message)
+    def record(self, kind: str, **facts) -> None:
+        """Write an event, then let it take effect: nothing is done that is not on record."""
+        event = {"kind": kind, **facts}
+        self.journal.write(event, self)
+        self.take(event)
 
-    def answer_call(self, call: ToolCall, result: ToolResult, key: str, ran: bool = False, stopped: bool = False) -> None:
-        """The one result of a call: on the list directly after its assistant message, and in the record."""
-        message = tool_message(call.id, call.name, result.text)
-        self.messages.append(message)
-        self.journal.add("result", step=self.account.steps, id=call.id, name=call.name, key=key, content=result.text,
-                         error=result.error, ran=ran, stopped=stopped)
-        self.account.meter.add(message)
+    def take(self, event: dict) -> None:
+        """What an event does to the list and the account: the same when it happens and when resume() reads it again."""
+        kind, account = event["kind"], self.account
+        if kind == "result":
+            self.results[event["id"]] = event
+            if not event["stopped"]:
+                account.tool_calls += 1
+                account.errors += event["error"]
+        elif kind == "call":
+            self.started.add(event["id"])
+        elif kind == "decision":
+            self.decided[event["id"]] = event
+        elif kind == "reply":
+            self.close_step()
+            if event["message"] is not None:
+                self.messages.append(event["message"])
+            account.steps, account.meter.prompt = event["step"], event["prompt_tokens"] + event["reply_tokens"]
+            account.charge(event["usage"])
+            self.decided, self.started, self.results, self.listed = {}, set(), {}, event["outcome"] in ("says", "done")
+            self.nudged, self.told = event["outcome"] in ("says", "empty_reply") and "invalid" not in event, False
+        elif kind == "message":
+            if event.get("error"):      # a reply that could not be read: it counts as a call that failed
+                account.errors += 1
+                account.history.append([self.messages[-1]["content"]])
+            self.messages.append(event["message"])
+            self.told = bool(event.get("nudge"))
+            account.meter.add(event["message"])     # counting comes last, because a counter is other people's code
+        elif kind == "end":
+            account.steps = event["steps"]
+
+    def append(self, message: dict, **facts) -> None:
+        self.record("message", message=message, **facts)
+
+    def answer_call(self, call: ToolCall, result: ToolResult, arguments: dict | None = None, *, ran: bool = False, stopped: bool = False,
+                    began: float | None = None, **facts) -> None:
+        """Record the one result of a call. It joins the list when its whole step is closed."""
+        now = self.account.seconds()
+        self.record("result", step=self.account.steps, id=call.id, name=call.name, content=result.text, error=result.error, ran=ran, stopped=stopped,
+                    key=canonical(call.arguments if arguments is None else arguments), seconds=0.0 if began is None else now - began, elapsed=now, **facts)
+
+    def close_step(self) -> None:
+        """The results of a step join the list directly after its reply, in call order, whichever came first."""
+        if self.listed:
+            return
+        self.listed, signature = True, []
+        for asked in self.messages[-1]["tool_calls"]:
+            event = self.results[asked["id"]]
+            name, content = event["name"], event["content"]
+            message = tool_message(event["id"], name, content)
+            self.messages.append(message)
+            polls = event["ran"] and name in self.registry and self.registry[name].poll
+            signature.append((name, event["key"], object() if polls else content))
+            self.account.meter.add(message)
+        self.account.history.append(signature)
 
     def interrupted(self) -> None:
         """Answer the calls that are open, so that the list stays one that a provider accepts."""
-        last = next((i for i in range(len(self.messages) - 1, -1, -1) if self.messages[i]["role"] == "assistant"), 0)
-        answered = {m.get("tool_call_id") for m in self.messages[last:]}
-        for asked in self.messages[last].get("tool_calls", ()):
-            if asked["id"] not in answered:
-                call = ToolCall(asked["id"], asked["function"]["name"], asked["function"]["arguments"])
-                self.answer_call(call, ToolResult(_INTERRUPTED, error=True), canonical(call.arguments), stopped=True)
+        for c in self.journal.open_calls():
+            ran = c["id"] in self.started
+            self.answer_call(ToolCall(c["id"], c["name"], c["arguments"]), ToolResult(_INTERRUPTED if ran else _NOT_BEGUN, error=True),
+                             ran=ran, stopped=not ran, **({"unknown": True} if ran else {}))
 
     def result(self, stop: Exit) -> Result:
         limit = stop.kind in ("step_limit", "tool_call_limit", "time_limit", "token_budget", "cost_budget", "error_limit")
-        self.journal.add("end", status=stop.kind, why=stop.message, at=limit, value=stop.value, limit=stop.limit)
+        self.record("end", status=stop.kind, why=stop.message, at=limit, value=stop.value, limit=stop.limit, steps=self.account.steps,
+                    elapsed=self.account.seconds())
         return Result(stop.kind, self.answer, self.messages, self.account.usage, self.account.steps, self.journal.report(), self.pending, self.journal)
 
 
 def name_calls(reply: Reply, used: set[str]) -> Reply:
-    """The reply with an id of its own for every call of the run (missing, repeated and reused ones are replaced), and names as text."""
+    """The reply as it is recorded: every call with an id of its own in the run (missing, repeated and reused ones are replaced), all in text."""
     calls = []
     for call in reply.tool_calls:
         known = call.id
         if not isinstance(known, str) or not known.strip() or known in used or clean(known) != known:
             known = next(i for n in range(len(used) + 1, len(used) * 2 + 3) if (i := f"call_{n}") not in used)
         used.add(known)
-        name = to_text(call.name)
-        calls.append(call if known is call.id and name is call.name else ToolCall(known, name, call.arguments))
+        name, arguments = to_text(call.name), written_arguments(call.arguments)
+        calls.append(call if known is call.id and name is call.name and arguments is call.arguments else ToolCall(known, name, arguments))
     return reply if calls == list(reply.tool_calls) else replace(reply, tool_calls=tuple(calls))
+
+
+def written_arguments(arguments) -> str:
+    """A call's arguments as text; what JSON has no word for stays recognisable as no JSON, now and when it is read again."""
+    if isinstance(arguments, str):
+        return arguments
+    try:
+        return json.dumps(arguments)
+    except Exception:
+        return f"(no JSON) {to_text(arguments)}"
+
+
+def plain_message(reply: Reply) -> dict:
+    """The assistant message, in plain JSON also where a provider's extras are not."""
+    message = reply.as_message()
+    if "extra" in message:
+        message["extra"] = json.loads(to_text(message["extra"]))
+    return message

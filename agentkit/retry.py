@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import errno
 import random
+import socket
 import time
 from collections.abc import Callable
 from dataclasses import dataclass, replace
@@ -20,7 +21,7 @@ PASSING, LASTING = {408, 425, 429}, {501, 505}
 PASSING_NAMES = {"TimeoutError", "Timeout", "TimeoutException", "APITimeoutError", "ReadTimeoutError", "ConnectionError", "APIConnectionError",
                  "TransportError", "ClientConnectionError", "NewConnectionError", "ProtocolError", "IncompleteRead"}
 LASTING_NAMES = {"SSLError", "CertificateError", "UnsupportedProtocol", "LocalProtocolError", "ClientConnectorCertificateError"}
-PASSING_ERRNOS = {errno.ENETUNREACH, errno.EHOSTUNREACH, errno.ENETDOWN, errno.EAGAIN}
+PASSING_ERRNOS = {errno.ENETUNREACH, errno.EHOSTUNREACH, errno.ENETDOWN, errno.EAGAIN, socket.EAI_AGAIN}    # the last: no name server
 
 
 class Transient(Exception):
@@ -50,7 +51,7 @@ def worth_retrying(error: BaseException) -> bool:
         return False
     if (said := _headers(error).get("x-should-retry")) in ("true", "false"):
         return said == "true"
-    if "insufficient_quota" in (_look(error, "code"), _look(_look(error, "__cause__"), "code")):
+    if any(repr(_look(e, "code")) == "'insufficient_quota'" for e in (error, error.__cause__)):
         return False                        # a 429 that no waiting mends
     if (status := status_of(error)) is not None:
         return status in PASSING or status >= 500 and status not in LASTING
@@ -125,17 +126,19 @@ class Retry:
         floor = retry_after(error, self.clock()) or 0.0
         return max(wait, floor) * (1 + self.jitter * self.random())
 
-    def call(self, fn: Callable, *args, **kwargs):
-        """fn(*args, **kwargs), tried again while it is worth it. A permanent error passes at once; the last one as GaveUp."""
-        for attempt in range(1, self.attempts + 1):     # an attempt is counted before it is made
+    def call(self, fn: Callable, /, *args, **kwargs):
+        """fn(*args, **kwargs), tried again while it is worth it.
+
+        A permanent error passes at once and unchanged; the last transient one passes as GaveUp.
+        """
+        for attempt in range(1, self.attempts + 1):         # counted before it is tried
             try:
                 return fn(*args, **kwargs)
             except Exception as error:
                 if not self.worth(error):
                     raise
-                asked = retry_after(error, self.clock()) or 0.0
-                if asked > self.longest:
-                    raise GaveUp(error, attempt, f"; the wait asked for is {asked:,.0f} s, and at most {self.longest:g} s are waited") from error
+                if too_long := self._too_long(error):
+                    raise GaveUp(error, attempt, too_long) from error
                 if attempt == self.attempts:
                     raise GaveUp(error, attempt) from error
                 wait = self.delay(attempt, error)
@@ -143,31 +146,50 @@ class Retry:
                     self.on_retry(attempt, error, wait)
             self.sleep(wait)
 
+    def _too_long(self, error) -> str:
+        """Why the server's wait is not waited for, "" where it is."""
+        asked = retry_after(error, self.clock()) or 0.0
+        return f"; it asks for {asked:,.0f} s, more than the {self.longest:g} s waited here" if asked > self.longest else ""
+
     def wrap(self, model: Callable) -> Callable:
-        """The same model, its calls retried. For the run it is one call, one step; nothing of a failed try joins the list."""
+        """The same model, retried: for the run one call and one step, however often it was tried."""
         if not callable(model):
             raise TypeError(f"a model is a function, model(messages, tools) -> Reply, not {model!r:.80}")
         return _Retried(self, model)
 
     def tool(self, tool: Tool) -> Tool:
-        """The same tool, its calls retried; its time-out now holds for each attempt. Refuses a tool that may not run twice."""
+        """The same tool, retried; its time-out now holds for each attempt.
+
+        Refuses a tool that is not idempotent: a second try may do it twice.
+        """
         if not isinstance(tool, Tool):
             raise TypeError(f"Retry.tool takes a Tool, not {tool!r:.80}; put @tool above the function")
         if not tool.idempotent:
-            raise ValueError(f"{tool.name} is not retried: after a time-out nobody knows whether it took effect, and a second try may do it "
-                             "twice. Mark it idempotent=True if it only reads, or if it carries an idempotency key; else let the model see the error")
+            raise ValueError(_NOT_TWICE.format(tool.name))
+
+        def once(**arguments):
+            if tool.timeout is None:
+                return tool.fn(**arguments)
+            return _on_time(tool, arguments)
 
         @wraps(tool.fn)
         def retried(**arguments):
-            return self.call(tool.fn if tool.timeout is None else _timed, **arguments)
-
-        def _timed(**arguments):
-            def attempt():
-                return tool.fn(**arguments)
-            attempt.__name__ = tool.name
-            return run_together([attempt], [tool.timeout])[0].result()
+            return self.call(once, **arguments)
 
         return replace(tool, fn=retried, timeout=None)
+
+
+_NOT_TWICE = ("{} is not retried: after a time-out nobody knows whether it took effect, and a second try may do it twice. Mark it "
+              "idempotent=True if it only reads or carries an idempotency key; else let the model see the error")
+
+
+def _on_time(tool: Tool, arguments: dict):
+    """One attempt, or TimeoutError at the tool's time-out."""
+    def attempt():
+        return tool.fn(**arguments)
+
+    attempt.__name__ = tool.name
+    return run_together([attempt], [tool.timeout])[0].result()
 
 
 class _Retried:

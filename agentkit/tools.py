@@ -10,6 +10,7 @@ import re
 import threading
 import typing
 from collections.abc import Callable, Iterable, Mapping
+from contextvars import ContextVar, copy_context
 from dataclasses import dataclass
 
 from . import schema as schemas
@@ -65,6 +66,11 @@ class Tool:
         return f"{self.name} expects {to_text(self.schema.get('properties', {}))}"
 
     @functools.cached_property
+    def anything(self) -> bool:
+        """Whether its function takes arguments that no schema names."""
+        return _takes_anything(self.fn)
+
+    @functools.cached_property
     def validator(self):
         """The compiled schema (jsonschema). Raises ValueError for a schema that is none."""
         try:
@@ -73,7 +79,7 @@ class Tool:
         except ImportError:
             raise ImportError("agentkit checks arguments with jsonschema: run `python3 -m agentkit setup`, or pip install jsonschema") from None
         checked = {"type": "object", **self.schema}
-        if "additionalProperties" not in checked and "properties" in checked and not _takes_anything(self.fn):
+        if "additionalProperties" not in checked and "properties" in checked and not self.anything:
             checked["additionalProperties"] = False     # or fn(**arguments) would fail with a Python error
         try:
             jsonschema.Draft202012Validator.check_schema(checked)
@@ -96,6 +102,17 @@ def tool(fn=None, **flags):
         return fn(*args, **{k: convert[k](v) if k in convert else v for k, v in kwargs.items()})
 
     return Tool(fn.__name__, schemas.description_of(fn), schemas.function_schema(fn), converted if convert else fn, **flags)
+
+
+RUNNING: ContextVar[str | None] = ContextVar("the call that is running", default=None)
+
+
+def idempotency_key() -> str | None:
+    """For use inside a tool: a text of this one call, the same when it is run again after a crash; None outside a run.
+
+    A tool that writes it beside what it changes can see that the change has been made already.
+    """
+    return RUNNING.get()
 
 
 class ToolResult(typing.NamedTuple):
@@ -195,7 +212,7 @@ def parse_arguments(arguments, tool: Tool) -> dict:
     except Exception as error:
         raise Refused(f"the arguments are not valid JSON ({describe(error)}): {show(arguments)}. {tool.expects}") from None
     if not isinstance(parsed, dict):
-        raise Refused(f"the arguments must be a JSON object, not {show(arguments)}. {tool.expects}")
+        raise Refused(f"the arguments must be a JSON object, not {show(parsed)}. {tool.expects}")
     if text.count("{") + text.count("[") > MAX_DEPTH and _depth(parsed) > MAX_DEPTH:
         raise Refused(f"the arguments are nested more than {MAX_DEPTH} levels deep: {show(arguments)}. {tool.expects}")
     return parsed
@@ -285,7 +302,7 @@ def _within(seconds: float, fn, arguments: dict):
         except BaseException as error:
             box.append((False, error))
 
-    worker = threading.Thread(target=work, daemon=True)
+    worker = threading.Thread(target=copy_context().run, args=(work,), daemon=True)    # the tool sees its own context
     worker.start()
     worker.join(seconds)
     if not box:

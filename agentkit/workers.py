@@ -57,7 +57,8 @@ def run_together(jobs: Sequence[Callable[[], object]], timeouts: Sequence[float 
         raise ValueError(f"{len(jobs)} jobs and {len(timeouts)} timeouts: give each job its own, None for no limit")
     outcomes: list[Outcome | None] = [None] * len(jobs)
     running: dict[int, tuple[threading.Thread, float]] = {}     # job -> (its thread, when its time is up)
-    ready: queue.SimpleQueue = queue.SimpleQueue()
+    ended: dict[int, Outcome] = {}                              # written by the threads
+    bell: queue.SimpleQueue = queue.SimpleQueue()               # rung by the threads
     waiting = list(range(len(jobs)))[::-1]
 
     def done(i, outcome):
@@ -70,21 +71,23 @@ def run_together(jobs: Sequence[Callable[[], object]], timeouts: Sequence[float 
         while waiting or running:
             while waiting and (not running or len(running) + len(abandoned()) < MAX_ABANDONED):
                 i = waiting.pop()
-                if (refused := _start(jobs[i], timeouts[i], i, ready, running)) is not None:
+                if (refused := _start(jobs[i], timeouts[i], i, ended, bell, running)) is not None:
                     done(i, Outcome(error=refused))
-            for i, outcome in _next(ready, running):
-                if i in running:        # what ends after its time-out is not heard any more
-                    done(i, outcome)
-            for i in [i for i, (_, end) in running.items() if time.monotonic() >= end]:
-                _leave(running[i][0])
-                done(i, Outcome(error=TimeoutError(f"no result within {timeouts[i]:g} s; whether it took effect is not known")))
+            _wait(bell, running)
+            for i in list(running):     # in the order in which they were started
+                thread, end = running[i]
+                if i in ended:
+                    done(i, ended[i])
+                elif time.monotonic() >= end:
+                    _leave(thread)
+                    done(i, Outcome(error=TimeoutError(f"no result within {timeouts[i]:g} s; whether it took effect is not known")))
     finally:
         for thread, _ in running.values():      # only when something passes through
             _leave(thread)
     return outcomes
 
 
-def _start(job, timeout, i, ready, running) -> Exception | None:
+def _start(job, timeout, i, ended, bell, running) -> Exception | None:
     """Start a job in a thread of its own; the error that says why it could not be."""
     if timeout is not None and len(left := abandoned()) >= MAX_ABANDONED:
         return TooManyAbandoned(f"not started: {len(left)} earlier calls were abandoned at their time-out and still run "
@@ -93,30 +96,29 @@ def _start(job, timeout, i, ready, running) -> Exception | None:
 
     def work():
         try:
-            outcome = Outcome(context.run(job))
+            ended[i] = Outcome(context.run(job))
         except BaseException as error:          # it belongs to the caller, and must not end in a thread's excepthook
-            outcome = Outcome(error=error)
-        ready.put((i, outcome))
+            ended[i] = Outcome(error=error)
+        bell.put(i)
 
-    thread = threading.Thread(target=work, daemon=True, name=getattr(job, "__name__", None) or f"job {i}")
+    thread = threading.Thread(target=work, daemon=True, name=str(getattr(job, "__name__", f"job {i}")))
+    running[i] = thread, float("inf")           # before it starts: Ctrl-C may come at any line
     try:
         thread.start()
     except RuntimeError as error:               # the system has no thread left to give
+        del running[i]
         return error
     running[i] = thread, float("inf") if timeout is None else time.monotonic() + timeout
     return None
 
 
-def _next(ready, running):
-    """Wait until a job is finished or its time is up; every (i, outcome) that has come in."""
+def _wait(bell, running):
+    """Until a job has ended or its time is up."""
     end = min((end for _, end in running.values()), default=0.0)
-    found = []
     try:
-        found.append(ready.get(timeout=min(_SLICE, max(0.0, end - time.monotonic()))))
-        while True:
-            found.append(ready.get_nowait())
+        bell.get(timeout=min(_SLICE, max(0.0, end - time.monotonic())))
     except queue.Empty:
-        return found
+        pass
 
 
 def _leave(thread):
@@ -127,7 +129,7 @@ def _leave(thread):
 # ---- a process, for what must be stopped -----------------------------------------------------------------------------
 
 def in_process(fn: Callable, arguments: Mapping, timeout: float | None):
-    """fn(**arguments) in a process of its own, which is killed at the time-out, with all that it has started.
+    """fn(**arguments) in a process of its own, which is killed at the time-out; nothing that it has started outlives it.
 
     `timeout` is in seconds and counts from the start, the process's own start included (some tenths of a second).
     Raises what fn raises, TimeoutError at the time-out, TypeError for what cannot be sent to another process (a lambda,

@@ -14,7 +14,7 @@ from jsonschema import Draft202012Validator
 from agentkit import Journal, Limits, Price, Registry, Reply, ScriptedModel, TextModel, Tool, ToolCall, Usage, call, check_messages, run
 from agentkit.messages import to_text
 from agentkit.tools import bounded, parse_arguments
-from harness import add, assert_one_result_per_call, assert_rules, counting, fail, look_up, pay, recording
+from harness import add, assert_one_result_per_call, assert_rules, counting, fail, look_up, pay, recording, total
 
 steady = settings(derandomize=True, deadline=None, database=None, max_examples=150)
 HALF = "\ud800"  # one half of a surrogate pair: no text that can be encoded
@@ -456,8 +456,8 @@ def test_with_a_reserve_no_budget_is_exceeded_and_without_by_one_reply_at_most(s
     )
     replies = [e["usage"] for e in outcome.journal.of("reply")]
     spent = outcome.usage.total_tokens
-    assert spent == sum(u.total_tokens for u in replies)
-    assert spent <= budget + (0 if reserve or not replies else replies[-1].output_tokens)
+    assert spent == sum(total(u) for u in replies)
+    assert spent <= budget + (0 if reserve or not replies else replies[-1]["output_tokens"])
     if outcome.status == "token_budget" and not reserve:
         need = sum(
             len(m["content"] or "") + sum(len(c["function"]["name"] + c["function"]["arguments"]) for c in m.get("tool_calls", ()))
@@ -477,9 +477,9 @@ def test_money_behaves_as_tokens_do(budget, sizes, reserve):
         model, [ping], "go", limits=Limits(max_steps=20, budget_usd=budget, reserve=66 if reserve else None), prices=price, count_tokens=len
     )
     replies = [e["usage"] for e in outcome.journal.of("reply")]
-    last = price.of(0, replies[-1].output_tokens) if replies else 0
+    last = price.of(0, replies[-1]["output_tokens"]) if replies else 0
     assert outcome.usage.cost_usd <= budget + (0 if reserve else last) + 1e-12
-    assert outcome.usage.cost_usd == pytest.approx(sum(price.of(u.input_tokens, u.output_tokens) for u in replies))
+    assert outcome.usage.cost_usd == pytest.approx(sum(price.of(u["input_tokens"], u["output_tokens"]) for u in replies))
 
 
 @steady

@@ -310,7 +310,7 @@ TOLD = {
         "ERROR: the arguments are not valid JSON (JSONDecodeError: Expecting value: line 1 column 10 (char 9)): '{\"item\": '. "
         'look_up expects {"item": {"type": "string"}}',
     ),
-    "a list": ("look_up", "[1]", 'ERROR: the arguments must be a JSON object, not \'[1]\'. look_up expects {"item": {"type": "string"}}'),
+    "a list": ("look_up", "[1]", 'ERROR: the arguments must be a JSON object, not [1]. look_up expects {"item": {"type": "string"}}'),
 }
 
 

@@ -22,7 +22,8 @@ except ImportError:  # Windows
     resource = None
 
 ROOT = Path(__file__).resolve().parent.parent
-TESTS = ["messages", "limits", "loop", "tools", "models", "tokens", "articles", "cases", "import", "mini", "properties"]
+TESTS = ["messages", "limits", "loop", "tools", "models", "tokens", "articles", "cases", "import", "mini", "properties", "replay", "journal", "resume"]
+FIRST = {"store": "journal", "resuming": "resume", "replaying": "replay"}  # the tests of a module that has another name
 
 # name: (module, the text as it is, the text as it must not be)
 MUTATIONS = {
@@ -61,7 +62,7 @@ MUTATIONS = {
         'or not value < float("inf")):\n                raise ValueError(f"Limits:',
     ),
     "a limit may be True": ("limits", "if value is not None and (isinstance(value, bool) or not", "if value is not None and (not"),
-    "cached tokens are not charged": ("limits", "self.cached += usage.cached_tokens", "pass"),
+    "cached tokens are not charged": ("limits", 'self.cached += bill["cached_tokens"]', "pass"),
     "the history is forgotten too soon": ("limits", "del done[:-3 * times]", "del done[:-2 * times]"),
     # the loop
     "the budget is asked after the call": (
@@ -71,27 +72,22 @@ MUTATIONS = {
     ),
     "the prompt is counted after the reply": (
         "loop",
-        "usage = self.account.charge(reply, prompt, written)",
-        "usage = self.account.charge(reply, self.account.meter.prompt, written)",
+        "usage=account.bill(reply, prompt, written)",
+        "usage=account.bill(reply, account.meter.prompt, written)",
     ),
-    "the reply is not appended": ("loop", "self.messages += [] if blank else [message]", "pass"),
-    "a result is not appended": (
+    "the reply is not appended": (
         "loop",
-        '        self.messages.append(message)\n        self.journal.add("result"',
-        '        self.journal.add("result"',
+        '                self.messages.append(event["message"])\n            account.steps',
+        "                pass\n            account.steps",
     ),
+    "a result is not appended": ("loop", "            self.messages.append(message)\n            polls", "            polls"),
     "a result is not recorded": (
         "loop",
-        'self.journal.add("result", step=self.account.steps, id=call.id, name=call.name, key=key, content=result.text,\n'
-        "                         error=result.error, ran=ran, stopped=stopped)",
-        "pass",
+        "        self.journal.write(event, self)\n",
+        '        if kind != "result":\n            self.journal.write(event, self)\n',
     ),
-    "the start of a tool is not recorded": ("loop", 'self.journal.add("call", step=', "dict(step="),
-    "a result has the tool's name for its id": (
-        "loop",
-        "tool_message(call.id, call.name, result.text)",
-        "tool_message(call.name, call.name, result.text)",
-    ),
+    "the start of a tool is not recorded": ("loop", 'self.record("call", step=', "dict(step="),
+    "a result has the tool's name for its id": ("loop", 'tool_message(event["id"], name, content)', "tool_message(name, name, content)"),
     "a repeated id is kept": ("loop", "or known in used or clean(known)", "or clean(known)"),
     "a model that raises ends in a traceback": (
         "loop",
@@ -103,37 +99,33 @@ MUTATIONS = {
         '        except Exception as error:\n            return None, Exit("model_error"',
         '        except BaseException as error:\n            return None, Exit("model_error"',
     ),
-    "an interrupt leaves calls open": ("loop", "        work.interrupted()\n", ""),
+    "an interrupt leaves calls open": ("loop", "                self.interrupted()\n", "                pass\n"),
     "a truncated reply runs": ("loop", "        if reply.truncated:\n", "        if False:\n"),
     "a refused reply is an answer": ("loop", "        if reply.refused:\n", "        if False:\n"),
     "a cut reply leaves its calls open": ("loop", "if ending and reply.tool_calls:", "if False:"),
-    "an empty reply is asked about for ever": ("loop", "        self.nudged = True\n", ""),
+    "an empty reply is asked about for ever": (
+        "loop",
+        'self.nudged, self.told = event["outcome"] in ("says", "empty_reply") and "invalid" not in event, False',
+        "self.nudged, self.told = False, False",
+    ),
     "an empty reply is done": ("loop", "        if reply.final_text:\n", "        if not reply.tool_calls:\n"),
     "a tool runs before all are decided": ("loop", "        if self.pending:\n", "        if self.pending and len(self.pending) == len(checked):\n"),
     "approval is not asked for": ("loop", "if problem or not tool.needs_approval:", "if True:"),
-    "any word is a yes": ("loop", "elif said is not True:", "elif not said:"),
+    "any word is a yes": ("loop", "approved=said is True,", "approved=bool(said),"),
     "the approver may change the call": (
         "loop",
         "asked = ToolCall(call.id, tool.name, deepcopy(arguments))",
         "asked = ToolCall(call.id, tool.name, arguments)",
     ),
     "who cannot ask is allowed": ("loop", 'said = f"the approval failed ({describe(error)})"', "said = True"),
-    "after a limit the batch goes on": (
-        "loop",
-        "stop, ran = stop or self.limits.before_tool(self.account), False",
-        "stop, ran = self.limits.before_tool(self.account), False",
-    ),
-    "refused calls are no errors": ("loop", "                if result.error:\n", "                if result.error and ran:\n"),
-    "refused calls are no tool calls": (
-        "loop",
-        "                self.account.tool_calls += 1\n                result = problem or verdicts.get(call.id)\n",
-        "                result = problem or verdicts.get(call.id)\n                self.account.tool_calls += result is None\n",
-    ),
-    "a poll tool is stopped": ("loop", "object() if ran and tool.poll else result.text", "result.text"),
+    "after a limit the batch goes on": ("loop", "stop = stop or self.limits.after_tool(self.account) or self.limits", "stop = self.limits"),
+    "refused calls are no errors": ("loop", 'account.errors += event["error"]\n', 'account.errors += event["error"] and event["ran"]\n'),
+    "refused calls are no tool calls": ("loop", "account.tool_calls += 1", 'account.tool_calls += event["ran"]'),
+    "a poll tool is stopped": ("loop", "object() if polls else content", "content"),
     "results do not belong to the repeat check": (
         "loop",
-        "signature.append((call.name, key, object() if ran and tool.poll else result.text))",
-        "signature.append((call.name, key))",
+        'signature.append((name, event["key"], object() if polls else content))',
+        'signature.append((name, event["key"]))',
     ),
     "a used journal is used again": ("loop", "    if journal.events:\n", "    if False:\n"),
     # tools
@@ -225,6 +217,61 @@ MUTATIONS = {
         'event["kind"] in ("message", "reply")',
         'event["kind"] == "reply" or event["kind"] == "message" and not event.get("nudge")',
     ),
+    # crashes, decisions, replay
+    "an event takes effect before it is written": (
+        "loop",
+        "        self.journal.write(event, self)\n        self.take(event)",
+        "        self.take(event)\n        self.journal.write(event, self)",
+    ),
+    "an interrupted tool is said not to have run": ("loop", 'ran = c["id"] in self.started', "ran = False"),
+    "what may have run runs again": ("loop", "if call.id in self.started and (stop or refused or not tool.idempotent):", "if False:"),
+    "an idempotent tool does not run again": (
+        "loop",
+        "if call.id in self.started and (stop or refused or not tool.idempotent):",
+        "if call.id in self.started:",
+    ),
+    "a finished tool runs again": (
+        "loop",
+        "            if call.id in self.results:                             # finished before the run broke off\n                continue\n",
+        "",
+    ),
+    "redacted arguments run": ("loop", "if call.id in self.redacted:", "if False:"),
+    "a word of help is given twice": ("loop", "        if not self.told:\n", "        if True:\n"),
+    "the tool changes what is on record": ("loop", "{k: deepcopy(v) for k, v in arguments.items()}", "arguments"),
+    "a key for each process": ("loop", 'RUNNING.set(f"{self.journal.run_id}:{call.id}")', 'RUNNING.set(f"{id(self)}:{call.id}")'),
+    "a time-out loses the key": ("tools", "target=copy_context().run, args=(work,)", "target=work"),
+    "a decision is bound to nothing": (
+        "resuming",
+        'if problem is None and (tool.name, canonical(arguments)) != (bound["name"], bound["arguments"]):',
+        "if False:",
+    ),
+    "a decision may be used twice": ("resuming", 'elif event["kind"] in ("reply", "call", "result"):', "elif False:"),
+    "a decision may be for any call": ("resuming", "    if wrong:\n", "    if False:\n"),
+    "two in one process go on with one run": ("resuming", "work, seq=seen + 1)", "work)"),
+    "a run that has ended goes on": ("resuming", 'if end["status"] not in _GO_ON:', "if False:"),
+    "a limit that was met is met again": ("resuming", 'if again := _LIMITS[end["status"]](work.limits, work.account):', "if again := None:"),
+    "the time between two processes counts": ("resuming", "work.account.go_on_from(seconds)", "work.account.go_on_from(seconds + 100)"),
+    "the time before a crash does not count": ("resuming", "work.account.go_on_from(seconds)", "pass"),
+    "ids start again": ("resuming", "            work.ids.update(", "            set().update("),
+    "a reply that was paid for is asked for again": ("resuming", "return work.finish(lambda: left_undone(work, reply))", "return work.finish()"),
+    "the answer of a text protocol is its text": ("resuming", 'return self.extra["answer"]', "return self.text"),
+    "who is later overwrites": ("store", "INSERT INTO events", "INSERT OR REPLACE INTO events"),
+    "an event need not be on the disk": ("store", "synchronous=FULL", "synchronous=OFF"),
+    "a gap in the record passes": ("store", "    if missing:\n", "    if False:\n"),
+    "who was overtaken writes on": ("journal", "if writer is not self._writer and writer is not None and event", "if False and event"),
+    "a journal that has failed is written on": ("journal", "            if self._failed:\n", "            if False:\n"),
+    "a torn line is left out wherever it is": ("journal", 'if n < last or not line.lstrip().startswith(b"{"):', "if False:"),
+    "a secret hides in JSON": ("journal", 'if text.lstrip()[:1] in ("{", "["):', "if False:"),
+    "a secret stays in the arguments": ("journal", '_through(redact, v, inside or k == "arguments")', "v"),
+    "results are read as they came": ("journal", 'place = {c["id"]: n for n, c', 'place = {c["id"]: 0 for n, c'),
+    "an unknown outcome is a failure in the report": (
+        "journal",
+        '"has an unknown outcome" if e.get("unknown") else',
+        '"failed" if e.get("unknown") else',
+    ),
+    "a replay finds nothing": ("replaying", "    if then != now:\n", "    if False:\n"),
+    "a replay does not look at the end": ("replaying", '_compare("how the run ends", [event.get("status", "it goes on")], [stop.kind])', "pass"),
+    "a replay executes what is recorded": ("replaying", "if self.execute_again and finished:", "if finished:"),
     # mini
     "mini: one step too many": ("mini", '("step_limit", over(max_steps, steps))', '("step_limit", over(max_steps, steps - 1))'),
     "mini: no time limit between tools": ("mini", '"time_limit" if over(max_seconds, clock() - start) else None)', "None)"),
@@ -279,7 +326,7 @@ def caught_by(name: str | None) -> str | None:
             "faulthandler_timeout=60",
             "-o",
             "faulthandler_exit_on_timeout=true",
-            *(f"tests/test_{t}.py" for t in sorted(TESTS, key=lambda t: t != module)),
+            *(f"tests/test_{t}.py" for t in sorted(TESTS, key=lambda t: t != FIRST.get(module, module))),
         ]
         done = subprocess.run(
             command,
@@ -292,9 +339,9 @@ def caught_by(name: str | None) -> str | None:
     if done.returncode == 0:
         return None
     failed = re.search(r"^(?:FAILED|ERROR) tests/(.+?)(?: - .*)?$", done.stdout, re.MULTILINE)
-    endless = re.search(r"^Timeout.*?/tests/(test_\w+\.py)\", line \d+ in (test_\w+)", done.stderr, re.MULTILINE | re.DOTALL)
-    if endless:
-        return f"{endless[1]}::{endless[2]} (does not end)"
+    if "Timeout (" in done.stderr:
+        where = re.search(r'/tests/(test_\w+\.py)", line \d+ in (test_\w+)', done.stderr)
+        return f"{where[1]}::{where[2]} (does not end)" if where else "a test that does not end"
     return failed[1] if failed else "NOT APPLIED: pytest failed without a test: " + (done.stdout + done.stderr).strip()[-300:]
 
 

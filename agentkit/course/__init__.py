@@ -20,7 +20,7 @@ _NAMES = {
     "Slider": "agentkit.course.lab",
     "Step": "agentkit.course.lab",
     "Switch": "agentkit.course.lab",
-    "player": "agentkit.course.player",
+    "player": "agentkit.course.moves",
 }
 __all__ = list(_NAMES)
 

@@ -183,8 +183,8 @@ def _course(journal, ends: list[float], price: Price) -> dict[str, list]:
         mine = [e for e in made if e["step"] == reply["step"]]
         done += [[(e["name"], e["key"], e["content"]) for e in mine]] if mine else []
         usage, last = reply["usage"], {field: values[-1] for field, values in course.items()}
-        for field, more in (("steps", 1), ("calls", len(mine)), ("tokens", usage.total_tokens), ("errors", sum(e["error"] for e in mine)),
-                            ("usd", price.of(usage.input_tokens, usage.output_tokens, usage.cached_tokens))):
+        for field, more in (("steps", 1), ("calls", len(mine)), ("tokens", Usage(**usage).total_tokens), ("errors", sum(e["error"] for e in mine)),
+                            ("usd", price.of(usage["input_tokens"], usage["output_tokens"], usage["cached_tokens"]))):
             course[field].append(last[field] + more)
         course["seconds"].append(end)
         course["repeats"].append(_repeats(done))

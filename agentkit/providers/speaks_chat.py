@@ -100,8 +100,8 @@ def whole(body: dict, reply: Reply, usage: Usage | None) -> dict:
             **({"usage": report_of(usage)} if usage else {})}
 
 
-def events(body: dict, reply: Reply, usage: Usage | None):
-    """The reply as chunks: (None, data) each."""
+def events(body: dict, reply: Reply, usage: Usage | None, size: int = 8):
+    """The reply as chunks of `size` characters: (None, data) each."""
     wants_usage = (body.get("stream_options") or {}).get("include_usage")
     carried = (reply.extra or {}).get("chat", {})
 
@@ -112,7 +112,7 @@ def events(body: dict, reply: Reply, usage: Usage | None):
 
     yield chunk({"role": "assistant", "content": None if reply.tool_calls else "", "refusal": None})
     yield from (chunk({k: v}) for k, v in carried.items() if k != "calls")
-    for delta in deltas(reply):
+    for delta in deltas(reply, size):
         if "content" in delta:
             yield chunk({"refusal": delta["content"]} if _refuses(reply) else delta)
         elif "tool_calls" in delta:

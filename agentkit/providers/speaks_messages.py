@@ -171,8 +171,8 @@ def whole(body: dict, reply: Reply, usage: Usage | None) -> dict:
             "stop_reason": _stop_reason(reply), "stop_sequence": None, **_report(usage)}
 
 
-def events(body: dict, reply: Reply, usage: Usage | None):
-    """The reply as events: (name, data) each."""
+def events(body: dict, reply: Reply, usage: Usage | None, size: int = 8):
+    """The reply as events with pieces of `size` characters: (name, data) each."""
     def event(kind, /, **fields):
         return kind, {"type": kind, **fields}
 
@@ -184,14 +184,14 @@ def events(body: dict, reply: Reply, usage: Usage | None):
     for i, block in enumerate(_content(reply)):
         empty, pieces = block, []
         if block["type"] == "text":
-            empty, pieces = {**block, "text": ""}, [{"type": "text_delta", "text": p} for p in cut(block["text"], 8)]
+            empty, pieces = {**block, "text": ""}, [{"type": "text_delta", "text": p} for p in cut(block["text"], size)]
         elif block["type"] == "tool_use":
             text = next(arguments)
             # A call without arguments comes without a piece of them.
-            empty, pieces = {**block, "input": {}}, [{"type": "input_json_delta", "partial_json": p} for p in ("", *cut(text, 8)) if text != "{}"]
+            empty, pieces = {**block, "input": {}}, [{"type": "input_json_delta", "partial_json": p} for p in ("", *cut(text, size)) if text != "{}"]
         elif block["type"] == "thinking":
             empty = {**block, "thinking": "", "signature": ""}
-            pieces = [{"type": "thinking_delta", "thinking": p} for p in cut(block["thinking"], 8)] + [{"type": "signature_delta", "signature": block["signature"]}]
+            pieces = [{"type": "thinking_delta", "thinking": p} for p in cut(block["thinking"], size)] + [{"type": "signature_delta", "signature": block["signature"]}]
         yield event("content_block_start", index=i, content_block=empty)
         for piece in pieces:
             yield event("content_block_delta", index=i, delta=piece)

@@ -109,8 +109,8 @@ def _report(usage: Usage) -> dict:
             "output_tokens": usage.output_tokens or 0, "output_tokens_details": {"reasoning_tokens": 0}, "total_tokens": usage.total_tokens}
 
 
-def events(body: dict, reply: Reply, usage: Usage | None):
-    """The reply as events: (name, data) each."""
+def events(body: dict, reply: Reply, usage: Usage | None, size: int = 8):
+    """The reply as events with pieces of `size` characters: (name, data) each."""
     number = count()
 
     def event(kind, /, **fields):
@@ -121,7 +121,7 @@ def events(body: dict, reply: Reply, usage: Usage | None):
         at = {"output_index": i, "item_id": item["id"]}
         if item["type"] == "function_call":
             yield event("response.output_item.added", output_index=i, item={**item, "arguments": "", "status": "in_progress"})
-            for piece in cut(item["arguments"], 8):
+            for piece in cut(item["arguments"], size):
                 yield event("response.function_call_arguments.delta", **at, delta=piece)
             yield event("response.function_call_arguments.done", **at, name=item["name"], arguments=item["arguments"])
         elif item["type"] == "message":
@@ -131,7 +131,7 @@ def events(body: dict, reply: Reply, usage: Usage | None):
             logprobs = {} if field == "refusal" else {"logprobs": []}
             yield event("response.output_item.added", output_index=i, item={**item, "content": [], "status": "in_progress"})
             yield event("response.content_part.added", **at, part={**part, field: ""})
-            for piece in cut(part[field], 8):
+            for piece in cut(part[field], size):
                 yield event(f"{name}.delta", **at, delta=piece, **logprobs)
             yield event(f"{name}.done", **at, **{field: part[field]}, **logprobs)
             yield event("response.content_part.done", **at, part=part)

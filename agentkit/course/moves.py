@@ -31,7 +31,7 @@ def moves(journal: Journal) -> list[Move]:
                 "system": "The harness opens the list with the rules.", "user": "The task joins the list."}[role]
                 if not e.get("nudge") else "The harness tells the model what was wrong with its reply.", e["message"]))
         elif e["kind"] == "reply":
-            found.append(Move("model", _reply_says(e), e["message"], (e["step"], e["usage"].input_tokens + e["usage"].cached_tokens, e["usage"].output_tokens)))
+            found.append(Move("model", _reply_says(e), e["message"], (e["step"], e["usage"]["input_tokens"] + e["usage"]["cached_tokens"], e["usage"]["output_tokens"])))
         elif e["kind"] == "call":
             found.append(Move("harness", f"The harness knows the tool {e['name']} and the arguments fit its schema. It calls your function."))
         elif e["kind"] == "result":
