@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-import html
 import json
 import secrets
 import threading
-from collections import Counter
 from collections.abc import Callable, Iterator
-from itertools import islice
 from pathlib import Path
 
+from . import trace
 from .messages import clean, to_text, tool_message
+from .trace import Table    # notebooks take it from here
 
 
 class JournalError(RuntimeError):
@@ -173,54 +172,21 @@ class Journal:
         return [{"id": c["id"], **c["function"]} for e in self.of("reply")
                 for c in (e["message"] or {}).get("tool_calls", ()) if c["id"] not in answered]
 
-    def table(self) -> Table:
+    def table(self) -> trace.Table:
         """The trace: a row for each call of a tool, each reply without one, and each word of a person or the harness."""
-        rows, spent = [], 0
-        for e in self._in_call_order():
-            if e["kind"] == "reply":
-                spent += sum(e["usage"][bucket] for bucket in ("input_tokens", "cached_tokens", "output_tokens"))
-                asked = {c["id"]: c["function"] for c in (e["message"] or {}).get("tool_calls", ())}
-                if not asked:
-                    rows.append((str(e["step"]), e["outcome"], (e["message"] or {}).get("content") or "", f"{spent:,}"))
-            elif e["kind"] == "result":
-                call = asked.get(e["id"], {"name": e["name"], "arguments": ""})
-                rows.append((str(e["step"]), f"{call['name']}({call['arguments']})", e["content"], f"{spent:,}"))
-            elif e["kind"] == "message" and e.get("nudge"):
-                rows.append(("", "harness says", e["message"]["content"], f"{spent:,}"))
-            elif e["kind"] == "decision":
-                rows.append(("", "a person says", f"{'yes' if e['approved'] else 'no'} to {_named([{**e, 'key': e['arguments']}])}"
-                             + (f": {e['why']}" if e["why"] else ""), f"{spent:,}"))
-            elif e["kind"] == "resume":
-                rows.append(("", "(resumed)", "", f"{spent:,}"))
-        return Table(("step", "the model", "what came back", "tokens so far"), rows, self.report())
+        return trace.Table(("step", "the model", "what came back", "tokens so far"), trace.rows(self._in_call_order()), self.report())
 
-    def show(self) -> Table:
+    def show(self) -> trace.Table:
         """The trace, for the end of a notebook cell."""
         return self.table()
 
     def report(self) -> str:
         """One plain sentence: why the run ended, what was finished, what was not. It is made of the record alone."""
-        end = next((e for e in reversed(self.events) if e["kind"] in ("end", "resume")), None)
-        if end is None or end["kind"] == "resume":
-            return "The run has not ended."
-        waiting = [{"name": c["name"], "key": c["arguments"]} for c in self.open_calls()]
-        groups: dict[str, list] = {"succeeded": [], "failed": [], "has an unknown outcome": [], "was rejected": [], "was not run": [],
-                                   "waits for a person": waiting}
-        for e in self.of("result"):
-            groups["was not run" if e["stopped"] else "has an unknown outcome" if e.get("unknown") else
-                   "failed" if e["error"] else "succeeded" if e["ran"] else "was rejected"].append(e)
-        parts = [f"{_named(found)} {_agree(verb, len(found))}" for verb, found in groups.items() if found]
-        if end["status"] != "done":     # what a stopped run never came to is what its reader asks first
-            asked = {e["name"] for found in groups.values() for e in found}
-            never = [t for t in self.events[0]["tools"] if t not in asked]
-            parts += [f"{_listed(never)} {_agree('was never called', len(never))}"] if never else []
-        lead = {"done": "Done", "waiting_for_approval": "Waiting"}.get(end["status"], "Stopped at" if end["at"] else "Stopped:")
-        return clean(" ".join((f"{lead} {end['why']}" + (f": {'; '.join(parts)}." if parts else "; no tool was run.")).split()))
+        return trace.report(self.events, self.open_calls())
 
 
 _TAKEN = ("somebody else has gone on with this run, so {} is not written here and nothing more is done here; "
           "open the journal again to see what they did")
-_MOST = 4      # calls and names that a report writes out
 _STRUCTURE = frozenset({"kind", "id", "name", "step", "status", "outcome", "run_id", "role", "type", "tool_call_id", "tools", "stop_reason"})
 
 
@@ -260,54 +226,3 @@ def _redacted_text(redact: Callable[[str], str], text: str) -> str:
     if not isinstance(said, str):
         raise TypeError(f"redact must return a text, not {type(said).__name__}")
     return clean(said)
-
-
-def _named(events: list[dict]) -> str:
-    """Calls as people write them, each once: get_order(order_id="A123") 3 times."""
-    counts = Counter((e["name"], e["key"]) for e in events)
-    shown = [f"{name[:64]}({_arguments(key)})" + (f" {n} times" if n > 1 else "") for (name, key), n in islice(counts.items(), _MOST)]
-    return _listed([*shown, *[""] * (len(counts) - len(shown))])
-
-
-def _agree(verb: str, n: int) -> str:
-    """The verb for one call or for several."""
-    return verb if n == 1 else verb.replace("was ", "were ").replace("waits ", "wait ").replace("has ", "have ")
-
-
-def _listed(names: list[str]) -> str:
-    return ", ".join(names[:_MOST]) + (f" and {len(names) - _MOST} more" if len(names) > _MOST else "")
-
-
-def _arguments(key: str, most: int = 60) -> str:
-    try:
-        text = ", ".join(f"{name}={json.dumps(value, ensure_ascii=False)}" for name, value in json.loads(key).items())
-    except Exception:       # what the model sent was no JSON object: show it as it came
-        text = key
-    return text if len(text) <= most else text[:most] + "..."
-
-
-class Table:
-    """Rows with a header that print as aligned text in a terminal and as a table in a notebook."""
-
-    def __init__(self, header, rows, caption: str = "", width: int = 64):
-        self.header, self.rows, self.caption, self.width = tuple(header), list(rows), caption, width
-
-    def __str__(self):
-        rows = [self.header] + [tuple(_cut(c, self.width) for c in row) for row in self.rows]
-        widths = [max(len(row[i]) for row in rows) for i in range(len(self.header))]
-        lines = ["  ".join(cell.ljust(w) for cell, w in zip(row, widths)).rstrip() for row in rows]
-        return "\n".join([lines[0], "  ".join("-" * w for w in widths), *lines[1:]] + ([self.caption] if self.caption else []))
-
-    __repr__ = __str__
-
-    def _repr_html_(self):
-        head = "".join(f'<th style="text-align:left">{html.escape(h)}</th>' for h in self.header)
-        body = "".join("<tr>" + "".join(f'<td style="text-align:left;vertical-align:top">{html.escape(_cut(c, 300))}</td>' for c in row) + "</tr>"
-                       for row in self.rows)
-        note = f"<p>{html.escape(self.caption)}</p>" if self.caption else ""
-        return f"<table><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>{note}"
-
-
-def _cut(text: str, width: int) -> str:
-    text = " ".join(str(text).split())
-    return text if len(text) <= width else text[:width - 3] + "..."

@@ -70,8 +70,9 @@ def step_limit(limits: Limits, account: Account) -> Exit | None:
 
 
 def tool_call_limit(limits: Limits, account: Account) -> Exit | None:
-    if limits.max_tool_calls is not None and account.tool_calls >= limits.max_tool_calls:
-        return Exit("tool_call_limit", f"the tool call limit after {_n(account.tool_calls, 'tool call')}", account.tool_calls, limits.max_tool_calls)
+    calls = account.tool_calls + account.under_way
+    if limits.max_tool_calls is not None and calls >= limits.max_tool_calls:
+        return Exit("tool_call_limit", f"the tool call limit after {_n(calls, 'tool call')}", calls, limits.max_tool_calls)
 
 
 def time_limit(limits: Limits, account: Account) -> Exit | None:
@@ -130,6 +131,7 @@ class Account:
         self._reserve = limits.reserve or 0
         self._clock, self._start = clock, clock()
         self.steps = self.tool_calls = self.errors = 0
+        self.under_way = 0          # tool calls that are about to run beside each other
         self.input = self.output = self.cached = 0
         self.cost: float | None = 0.0
         self.estimated = False

@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 from .journal import Journal, JournalError
 from .limits import Account, Exit, Limits, canonical
 from .messages import Reply, ToolCall, Usage, clean, tool_message
-from .tools import RUNNING, Refused, Registry, Tool, ToolResult, bounded, describe, run_tool, to_text
+from .tools import RUNNING, Refused, Registry, Tool, ToolResult, bounded, describe, run_together, run_tool, to_text
 
 _EMPTY = "Your reply was empty. Call a tool, or answer in text."
 _CUT = "ERROR: not run: the reply was truncated at the length limit, so this call may not be whole. Write a shorter reply."
@@ -222,11 +222,16 @@ class _Run:
         return self.decided[id]
 
     def run_calls(self, checked: list[tuple], verdicts: dict) -> Exit | None:
-        """One result for every call that has none yet, in call order; the exit, if a limit was met on the way."""
-        stop = None
+        """One result for every call that has none yet; the exit, if a limit was met on the way.
+
+        Calls of tools marked `parallel` that stand side by side run together; every other call waits for those before it.
+        """
+        stop, together = None, []
         for call, tool, arguments, problem in checked:
             if call.id in self.results:                             # finished before the run broke off
                 continue
+            if together and not (tool and tool.parallel):
+                self.run_together(together)
             stop = stop or self.limits.after_tool(self.account) or self.limits.before_tool(self.account)
             refused = problem or verdicts.get(call.id)
             if call.id in self.started and (stop or refused or not tool.idempotent):
@@ -235,8 +240,12 @@ class _Run:
                 self.answer_call(call, ToolResult(f"ERROR: not run: the run stopped at {stop.message}", error=True), arguments, stopped=True)
             elif refused:
                 self.answer_call(call, refused, arguments)
+            elif tool.parallel:
+                together.append((call, tool, arguments))
+                self.account.under_way = len(together)
             else:
                 self.run_call(call, tool, arguments)
+        self.run_together(together)
         return stop or self.limits.after_tool(self.account)
 
     def run_call(self, call: ToolCall, tool: Tool, arguments: dict) -> None:
@@ -244,6 +253,24 @@ class _Run:
         self.record("call", step=self.account.steps, id=call.id, name=tool.name, arguments=arguments)
         began = self.account.seconds()
         self.answer_call(call, self.execute(call, tool, arguments), arguments, ran=True, began=began)
+
+    def run_together(self, calls: list[tuple]) -> None:
+        """Run these calls beside each other and empty the list; a finished one is on record while its siblings still run."""
+        batch = calls[:]
+        calls.clear()
+        self.account.under_way = 0
+        if len(batch) < 2:
+            for call in batch:
+                self.run_call(*call)
+            return
+        for call, tool, arguments in batch:
+            self.record("call", step=self.account.steps, id=call.id, name=tool.name, arguments=arguments)
+        began = self.account.seconds()
+
+        def finished(i, outcome):
+            self.answer_call(batch[i][0], outcome.result(), batch[i][2], ran=True, began=began)     # Ctrl-C in a tool is raised here
+
+        run_together([lambda call=call: self.execute(*call) for call in batch], [None] * len(batch), finished)
 
     def execute(self, call: ToolCall, tool: Tool, arguments: dict) -> ToolResult:
         """The tool itself, on a copy of the arguments: the record keeps what was asked. Writes nothing, so it may run in any thread."""

@@ -25,7 +25,8 @@ def resume(journal: Journal, model, tools: Registry | Iterable[Tool], decisions:
     `decisions` are by call id: True to allow, False or a reason to reject. While one is missing, nothing runs. What has
     a result never runs again. A tool that was started and has none gets the outcome "unknown", which the model and the
     report are told; it runs again only if it is marked idempotent. A reply that was paid for is not asked for again.
-    `limits` None are the ones the run had. Pass the same count_tokens and prices as to run(): functions are not recorded.
+    `limits` None are the ones the run had; they count from its start, not from here. Pass the same count_tokens and
+    prices as to run(): functions are not recorded.
 
     Raises ValueError, with nothing changed, for a run that has ended, for decisions that fit no waiting call and for
     limits that would stop it at once; RunTaken when another process has gone on with the run.

@@ -10,11 +10,12 @@ import re
 import threading
 import typing
 from collections.abc import Callable, Iterable, Mapping
-from contextvars import ContextVar, copy_context
+from contextvars import ContextVar
 from dataclasses import dataclass
 
 from . import schema as schemas
 from .messages import clean, strict_json, to_text
+from .workers import run_together
 
 MAX_RESULT_CHARS = 20_000   # a tool result is sent again on every later call
 MAX_DEPTH = 64              # deeper arguments are an attack or an accident
@@ -196,7 +197,8 @@ class Registry:
 def run_tool(tool: Tool, arguments: dict) -> ToolResult:
     """Run a checked call and turn whatever comes back into bounded text."""
     try:
-        value = tool.fn(**arguments) if tool.timeout is None else _within(tool.timeout, tool.fn, arguments)
+        # At the time-out the loop goes on; the thread is left behind, and workers.abandoned() counts it.
+        value = tool.fn(**arguments) if tool.timeout is None else run_together([lambda: tool.fn(**arguments)], [tool.timeout])[0].result()
     except Exception as error:
         return ToolResult(bounded(f"ERROR: {tool.name} failed: {describe(error)}", 2_000), error=True)
     return ToolResult(bounded(to_text(value)), error=_is_error(value))
@@ -290,24 +292,3 @@ def _takes_anything(fn) -> bool:
         return any(p.kind is p.VAR_KEYWORD for p in inspect.signature(fn).parameters.values())
     except (TypeError, ValueError):
         return True
-
-
-def _within(seconds: float, fn, arguments: dict):
-    """fn(**arguments), or TimeoutError at the time-out. The thread cannot be killed and is left behind."""
-    box: list = []
-
-    def work():
-        try:
-            box.append((True, fn(**arguments)))
-        except BaseException as error:
-            box.append((False, error))
-
-    worker = threading.Thread(target=copy_context().run, args=(work,), daemon=True)    # the tool sees its own context
-    worker.start()
-    worker.join(seconds)
-    if not box:
-        raise TimeoutError(f"no result within {seconds:g} s; whether it took effect is not known")
-    ok, value = box[0]
-    if not ok:
-        raise value
-    return value

@@ -9,7 +9,6 @@ import os
 import signal
 import sqlite3
 import sys
-import time
 from pathlib import Path
 
 from agentkit import Journal, Registry, Reply, RunTaken, call, resume, run, tool
@@ -105,7 +104,7 @@ def go_on(path, kill_at=None, after=True):
 
 
 def child(work):
-    """Run `work` in a process of its own; returns how it ended and what it printed."""
+    """Run `work` in a process of its own: (its id, where to read what it says)."""
     read, write = os.pipe()
     pid = os.fork()
     if pid == 0:
@@ -121,6 +120,7 @@ def child(work):
 
 
 def wait(pid, read):
+    """How a child ended, and what it said."""
     said = b"".join(iter(lambda: os.read(read, 65536), b"")).decode()
     os.close(read)
     return os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]), said
@@ -163,17 +163,22 @@ def race(folder, rounds=12):
         journal = Journal(path)
         run(model, TOOLS, "note, pay, ship", journal=journal)
         journal.close()
-        start = time.time() + 0.05
+        ready, go = os.pipe(), os.pipe()
 
         def resumer():
             journal = Journal(path)
-            time.sleep(max(0, start - time.time()))
+            os.write(ready[1], b".")
+            os.read(go[0], 1)
             try:
                 return resume(journal, model, TOOLS, {"call_2": True}).status
             except RunTaken as error:
                 return f"RunTaken: {error}"
 
         children = [child(resumer) for _ in range(2)]
+        opened = b""
+        while len(opened) < 2:
+            opened += os.read(ready[0], 2)
+        os.write(go[1], b"..")
         found.append({"said": sorted(wait(*c)[1] for c in children), "writes": sorted(w for w, _ in world("SELECT * FROM writes"))})
     return found
 

@@ -655,7 +655,23 @@ def test_a_slow_process_that_was_overtaken_stops_before_it_runs_anything_more(wh
     assert_rules(other[0])
 
 
-def test_many_threads_that_resume_one_run_let_one_through(tmp_path):
+def test_in_one_process_too_whoever_has_read_an_older_record_is_too_late():
+    """Between the reading and the claim of one resume, which its clock marks, another one runs the tool."""
+    ping, runs = counting()
+    journal, ticks = crashed_before("call", [call("ping")], [ping]), itertools.count()
+
+    def clock():
+        if next(ticks) == 1:
+            with pytest.raises(KeyboardInterrupt):
+                resume(journal, ScriptedModel([KeyboardInterrupt()]), [ping])
+        return 0.0
+
+    with pytest.raises(RunTaken, match="event 4 is not written here"):
+        resume(journal, DONE, [ping], clock=clock)
+    assert runs == ["ping"]
+
+
+def test_many_threads_that_resume_one_run_let_one_through():
     waiting, ran, tools = paying(*BATCH)
     barrier, said = threading.Barrier(6), []
 

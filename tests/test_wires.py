@@ -5,6 +5,7 @@ import re
 
 import pytest
 
+from agentkit.course import wire_views as views
 from agentkit.course import wires
 from agentkit.providers import serve
 from test_server import ask
@@ -43,7 +44,7 @@ def test_what_stands_side_by_side_is_found_at_its_place():
         for api, (path, value) in found.items():
             body = wires.exchange(api, "a text").request if way == "up" else wires.exchange(api, "one call").answer
             assert json.dumps(value) in json.dumps(body), (what, api, path)
-    assert wires.side_by_side().count("<tr>") == len(wires.PLACES) + 1
+    assert views.side_by_side().count("<tr>") == len(wires.PLACES) + 1
 
 
 @pytest.mark.parametrize("value", [{}, [], "x", {"a": [1, {"b": None}], "ü": "long " * 30}, [[[]]], {"a": {"b": {"c": ["d"] * 20}}}])
@@ -62,16 +63,16 @@ def test_spread_keeps_to_the_width_where_it_can():
 @each_kind
 @pytest.mark.parametrize("streamed", [False, True])
 def test_the_view_shows_the_reply_and_both_ways(api, kind, streamed):
-    html, reply = wires.view(api, kind, streamed, 3), wires.KINDS[kind]
+    html, reply = views.view(api, kind, streamed, 3), wires.KINDS[kind]
     assert ("POST /v1/" in html) and ("events," in html) is streamed and ("one piece" in html) is not streamed
     assert ("truncated" in html) is reply.truncated and ("nothing of it runs: refused" in html) is reply.refused
     assert html.count("<div") == html.count("</div>") and html.count("<td") == html.count("</td>")
-    assert wires.spoken(api, kind, streamed, 3).startswith(f"The reply '{kind}' from {api}")
-    assert len(wires.shown(wires.exchange(api, kind, streamed, 1))) <= 14
+    assert views.spoken(api, kind, streamed, 3).startswith(f"The reply '{kind}' from {api}")
+    assert len(views.shown(wires.exchange(api, kind, streamed, 1))) <= 14
 
 
 @each_api
 def test_no_piece_of_a_stream_is_counted_away(api):
-    told = wires.shown(wires.exchange(api, "two calls", True, 1))
+    told = views.shown(wires.exchange(api, "two calls", True, 1))
     more = next(line for line in told if line.startswith("..."))
     assert len(told) - 1 + int(re.search(r"\d+", more)[0]) == len(wires.exchange(api, "two calls", True, 1).events)

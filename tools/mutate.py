@@ -23,7 +23,7 @@ except ImportError:  # Windows
 
 ROOT = Path(__file__).resolve().parent.parent
 TESTS = ["messages", "limits", "loop", "tools", "models", "tokens", "articles", "cases", "import", "mini", "properties", "replay", "journal", "resume"]
-FIRST = {"store": "journal", "resuming": "resume", "replaying": "replay"}  # the tests of a module that has another name
+FIRST = {"store": "journal", "trace": "loop", "resuming": "resume", "replaying": "replay"}  # the tests of a module that has another name
 
 # name: (module, the text as it is, the text as it must not be)
 MUTATIONS = {
@@ -211,18 +211,13 @@ MUTATIONS = {
     "calls are not counted": ("tokens", 'for c in message.get("tool_calls", ()) if self.native else ():', "for c in ():"),
     "a marker stops the count": ("tokens", "disallowed_special=()", 'disallowed_special="all"'),
     # the report and the record
-    "a failure is a success in the report": ("journal", '"failed" if e["error"] else', ""),
+    "a failure is a success in the report": ("trace", '"failed" if e["error"] else', ""),
     "the record forgets the nudge": (
         "journal",
         'event["kind"] in ("message", "reply")',
         'event["kind"] == "reply" or event["kind"] == "message" and not event.get("nudge")',
     ),
     # crashes, decisions, replay
-    "an event takes effect before it is written": (
-        "loop",
-        "        self.journal.write(event, self)\n        self.take(event)",
-        "        self.take(event)\n        self.journal.write(event, self)",
-    ),
     "an interrupted tool is said not to have run": ("loop", 'ran = c["id"] in self.started', "ran = False"),
     "what may have run runs again": ("loop", "if call.id in self.started and (stop or refused or not tool.idempotent):", "if False:"),
     "an idempotent tool does not run again": (
@@ -265,7 +260,7 @@ MUTATIONS = {
     "a secret stays in the arguments": ("journal", '_through(redact, v, inside or k == "arguments")', "v"),
     "results are read as they came": ("journal", 'place = {c["id"]: n for n, c', 'place = {c["id"]: 0 for n, c'),
     "an unknown outcome is a failure in the report": (
-        "journal",
+        "trace",
         '"has an unknown outcome" if e.get("unknown") else',
         '"failed" if e.get("unknown") else',
     ),

@@ -9,7 +9,7 @@ from html import escape
 
 import ipywidgets as widgets
 
-from agentkit import Journal, JournalError, resume, run
+from agentkit import Journal, JournalError, Registry, resume, run
 
 from .approvals import TASK, Ledger, clerk, desk
 from .controls import Choice, Slider
@@ -18,7 +18,7 @@ from .lab import CSS, WIDGET_VIEW
 
 # ---- approve and reject ----------------------------------------------------------------------------------------------
 
-_BOX = "border-left:5px solid #E69F00;margin:0.5em 0 0.2em;padding:0.15em 0 0.15em 0.7em"
+_BOX = "border-left:5px solid #E69F00;margin:0.5em 0 0.2em;padding:0.15em 0 0.15em 0.7em;line-height:1.45"
 
 
 class Approval:
@@ -65,7 +65,8 @@ class Approval:
         for c in self.waiting():
             yes = widgets.Button(description=f"Approve {c['id']}", icon="check", tooltip=f"Approve {c['name']} {c['arguments']}")
             no = widgets.Button(description=f"Reject {c['id']}", icon="times", tooltip=f"Reject {c['name']} {c['arguments']}")
-            why = widgets.Text(description="Reason:", placeholder="if you reject: the model reads this", tooltip=f"Reason for rejecting {c['id']}",
+            # Sent as a whole when the field is left: sent key by key, the last keys would come after the click.
+            why = widgets.Text(description="Reason:", continuous_update=False, placeholder="if you reject: the model reads this", tooltip=f"Reason for rejecting {c['id']}",
                                layout={"width": "26em"}, style={"description_width": "4.5em"})
             mark = widgets.HTML(_said(None))
             yes.on_click(lambda _, id=c["id"]: self.decide(id, True))
@@ -75,7 +76,7 @@ class Approval:
             self._marks[c["id"]] = mark
             self._inputs += [yes, no, why]
         self._cards.children = cards
-        self._tell("Nothing has run." if cards else self.journal.report())
+        self._tell("Nothing of this has run." if cards else self.journal.report())
 
     def _go_on(self) -> None:
         for control in self._inputs:
@@ -86,7 +87,9 @@ class Approval:
             return self._tell(str(error))
         if self.waiting():
             return self._ask()
-        self._tell(self.result.report, f"<p><b>{escape(self.result.answer or self.result.status)}</b></p>", self.journal.table()._repr_html_())
+        trace = self.journal.table()
+        trace.caption = ""      # the report, which stands above it
+        self._tell(self.result.report, f"<p><b>{escape(self.result.answer or self.result.status)}</b></p>", trace._repr_html_())
 
     def _tell(self, report: str, head: str = "", below: str = "") -> None:
         made = self.made()
@@ -173,6 +176,23 @@ def record_figure(journal: Journal, title: str, names=("process 1", "process 2",
 
 # ---- the lab: where does the crash hit? --------------------------------------------------------------------------------
 
+class Till:
+    """The ledger of the moment. The tools are made once: checking their schemas takes longer than a run does."""
+
+    ledger: Ledger
+
+    def pay(self, *what, **how):
+        self.ledger.pay(*what, **how)
+
+    def paid(self):
+        return self.ledger.paid()
+
+
+TILL = Till()
+TOOLS = {keyed: Registry(desk(TILL, keyed)) for keyed in (False, True)}
+RERUN = {keyed: Registry(replace(t, idempotent=True) for t in tools) for keyed, tools in TOOLS.items()}     # told that all may be run twice
+
+
 class Crash(BaseException):
     """The process is gone: nothing after it is written."""
 
@@ -211,7 +231,8 @@ def yes(asked):
 @lru_cache
 def whole_run() -> tuple[Journal, tuple[Place, ...]]:
     """The run without a crash, and every place at which it can crash."""
-    journal, places = run(clerk, desk(Ledger()), TASK, approve=yes).journal, []
+    TILL.ledger = Ledger()
+    journal, places = run(clerk, TOOLS[False], TASK, approve=yes).journal, []
     for n, event in enumerate(journal.events[:-1], 1):
         if event["kind"] == "call" and event["name"] == "refund_order":
             about = event["arguments"]["order_id"]
@@ -224,19 +245,19 @@ def whole_run() -> tuple[Journal, tuple[Place, ...]]:
 
 def crash(place: Place, keyed: bool) -> tuple[list[dict], Ledger]:
     """Run, and crash at a place: what is left, the events on record and the ledger."""
-    ledger, journal = Ledger(), CutJournal(place.event, run_id="first")
+    TILL.ledger, journal = Ledger(), CutJournal(place.event, run_id="first")
 
     def die(moment):
         if place.unpaid and len(journal.events) == place.event:
             raise Crash
 
-    ledger.at = die
+    TILL.ledger.at = die
     try:
-        run(clerk, desk(ledger, keyed), TASK, journal=journal, approve=yes)
+        run(clerk, TOOLS[keyed], TASK, journal=journal, approve=yes)
         raise AssertionError("it did not crash")
     except Crash:
-        ledger.at = lambda moment: None
-        return journal.events, ledger
+        TILL.ledger.at = lambda moment: None
+        return journal.events, TILL.ledger
 
 
 def reopened(events: list[dict]) -> Journal:
@@ -254,12 +275,10 @@ def after_crash_at(n: int, keyed: bool) -> dict:
     for harness in HARNESSES:
         events, ledger = crash(place, keyed)
         if harness == "start again":            # a new run of the same task; it knows nothing of the old one
-            run(clerk, desk(ledger, keyed), TASK, approve=yes)
+            run(clerk, TOOLS[keyed], TASK, approve=yes)
         else:
-            tools, journal = desk(ledger, keyed), reopened(events)
-            if harness == "rerun what was open":    # the same resume, told that everything may be run twice
-                tools = [replace(t, idempotent=True) for t in tools]
-            elif harness == "skip what was open" and events[-1]["kind"] == "call":      # the result is taken for granted
+            tools, journal = RERUN[keyed] if harness == "rerun what was open" else TOOLS[keyed], reopened(events)
+            if harness == "skip what was open" and events[-1]["kind"] == "call":      # the result is taken for granted
                 journal.write(whole_run()[0].events[len(events)])
             resume(journal, clerk, tools, approve=yes)
             found["journal"], found["seen"] = journal, len(events)
@@ -281,7 +300,7 @@ def what_resume_does(n: int, keyed: bool) -> str:
     again = [e for e in after if e["kind"] == "call" and e["id"] in started]
     unknown = [e for e in after if e["kind"] == "result" and e.get("unknown")]
     checks = [e for e in after if e["kind"] == "call" and e["name"] == "find_refunds"]
-    said = [f"{len(done)} finished call{'' if len(done) == 1 else 's'}: not run again."]
+    said = [f"{len(done)} finished call{'' if len(done) == 1 else 's'}: not run again." if done else "No call had finished."]
     said += [f"{label_of(e)[5:]}: started, not finished, idempotent: run again." for e in again]
     said += [f"{label_of(e)[8:]}: started, not finished: outcome unknown. The model is told." for e in unknown]
     said += [f"The model looks into the ledger for {e['arguments']['order_id']}" for e in checks]

@@ -144,12 +144,12 @@ def hang(said: str) -> None:
     sys.stdin.read()
 
 
-def child(*words: str) -> subprocess.Popen:
+def child(*words: str, cwd=None) -> subprocess.Popen:
     """Start another Python with these arguments; it can import agentkit wherever it runs."""
     root = str(Path(__file__).resolve().parents[2])
     path = os.pathsep.join(filter(None, [root, os.environ.get("PYTHONPATH")]))
     return subprocess.Popen([sys.executable, *map(str, words)], stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
-                            text=True, encoding="utf-8", env={**os.environ, "PYTHONPATH": path, "PYTHONIOENCODING": "utf-8"})
+                            cwd=cwd, text=True, encoding="utf-8", env={**os.environ, "PYTHONPATH": path, "PYTHONIOENCODING": "utf-8"})
 
 
 def says(process: subprocess.Popen) -> str:

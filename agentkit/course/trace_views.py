@@ -8,7 +8,7 @@ from . import patients
 from .controls import Choice, Step
 from .timeline import timeline
 
-VIEWS = ("table", "sent at this step", "timeline")
+VIEWS = ("table", "timeline", "sent at this step")
 STEPS, SECONDS, TOKENS = 9, 16, 3_000      # the axes of every timeline in the lab
 _LONG = 170                                # characters of one text in the lab
 _MARKS = {"system": "#7A7A7A", "user": "#56B4E9", "assistant": "#D55E00", "tool": "#009E73"}
@@ -24,7 +24,7 @@ def recorded(who: str, mended: bool = False):
 
 def controls() -> dict:
     """The controls of the viewer: which run, which step, which view."""
-    return {"who": Choice("Run", {f"{name}: {case.complaint}": name for name, case in patients.PATIENTS.items()}, help="Whose record is read"),
+    return {"who": Choice("Run", {f"{name}: {case.complaint[:-1]}": name for name, case in patients.PATIENTS.items()}, help="Whose record is read"),
             "view": Choice("View", VIEWS, buttons=True, help="Three views of one record"),
             "step": Step("Step", 1, STEPS, help="One model call and its tools")}
 
