@@ -2,26 +2,23 @@
 
 from __future__ import annotations
 
-import json
 import time
 from collections.abc import Iterable
 from contextlib import suppress
 from copy import deepcopy
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 from .journal import Journal, JournalError
-from .limits import Account, Exit, Limits, canonical
-from .messages import Reply, ToolCall, Usage, clean, tool_message
+from .limits import Exit, Limits, canonical
+from .messages import Reply, ToolCall, Usage, clean
+from .state import State, name_calls, plain_message
 from .tools import RUNNING, Refused, Registry, Tool, ToolResult, bounded, describe, run_together, run_tool, to_text
 
 _EMPTY = "Your reply was empty. Call a tool, or answer in text."
 _CUT = "ERROR: not run: the reply was truncated at the length limit, so this call may not be whole. Write a shorter reply."
 _DECLINED = "ERROR: not run: the reply was marked as refused."
-_INTERRUPTED = "ERROR: interrupted while it ran; whether it took effect is not known: check before you repeat it"
-_NOT_BEGUN = "ERROR: not run: the run was interrupted"
 _UNKNOWN = "ERROR: outcome unknown: the run broke off while {} ran, and whether it took effect is not known; check before you repeat it"
 _REDACTED = "the arguments of this call are kept only in redacted form, so it cannot run after the run was resumed; ask for it again"
-_FLAGS = ("needs_approval", "poll", "parallel", "idempotent", "timeout", "anything")
 
 
 @dataclass(frozen=True)
@@ -58,42 +55,14 @@ def run(model, tools: Registry | Iterable[Tool], task: str, *, system: str = "",
     return work.finish()
 
 
-class _Run:
-    """One run under way: the list, the account, the record."""
+class _Run(State):
+    """One run under way."""
 
     def __init__(self, model, tools, limits, approve, journal, count, prices, clock):
-        if not callable(model):
-            raise TypeError(f"a model is a function, model(messages, tools) -> Reply, not {model!r:.80}")
-        if not isinstance(limits, Limits):
-            raise TypeError(f"limits takes Limits(...), not {limits!r:.80}")
-        self.model, self.limits, self.approve, self.journal = model, limits, approve, journal
-        self.registry = tools if isinstance(tools, Registry) else Registry(tools)
-        self.definitions = self.registry.definitions()
-        self.account = Account(limits, model, self.definitions, count, prices, clock)
-        self.messages: list[dict] = []
+        super().__init__(model, tools, limits, journal, count, prices, clock)
+        self.approve = approve
         self.pending: tuple[ToolCall, ...] = ()
         self.answer: str | None = None
-        self.ids: set[str] = set()
-        self.nudged = self.told = False         # the last reply was empty; it has been answered with a word of help
-        # What has become of the last reply's calls: decisions and results by id, ids of those that were started.
-        self.decided: dict[str, dict] = {}
-        self.started: set[str] = set()
-        self.results: dict[str, dict] = {}
-        self.listed = True                      # their results have joined the list
-        self.redacted: frozenset[str] = frozenset()
-
-    def start(self, task: str, system: str) -> None:
-        """The first event, and the first messages."""
-        name = getattr(self.model, "name", None)
-        flags = {t.name: {f: on for f in _FLAGS if (on := getattr(t, f))} for t in self.registry}
-        self.record("start", run_id=self.journal.run_id, task=task, system=system, model=name if name is None else to_text(name),
-                    tools=self.registry.names, definitions=self.definitions, flags=flags, limits=dict(vars(self.limits)))
-        self.greet(task, system)
-
-    def greet(self, task: str, system: str) -> None:
-        first = [{"role": "system", "content": system}] if system.strip() else []
-        for message in [*first, {"role": "user", "content": task}][len(self.messages):]:
-            self.append(message)
 
     def finish(self, first=lambda: None) -> Result:
         """Go on to the end; `first` does what was left undone."""
@@ -288,109 +257,10 @@ class _Run:
             return None
         return self.limits.after_tool(self.account) or self.limits.after_step(self.account)
 
-    # ---- the list and the record --------------------------------------------------------------------------------------
-
-    def record(self, kind: str, **facts) -> None:
-        """Write an event, then let it take effect: nothing is done that is not on record."""
-        event = {"kind": kind, **facts}
-        self.journal.write(event, self)
-        self.take(event)
-
-    def take(self, event: dict) -> None:
-        """What an event does to the list and the account: the same when it happens and when resume() reads it again."""
-        kind, account = event["kind"], self.account
-        if kind == "result":
-            self.results[event["id"]] = event
-            if not event["stopped"]:
-                account.tool_calls += 1
-                account.errors += event["error"]
-        elif kind == "call":
-            self.started.add(event["id"])
-        elif kind == "decision":
-            self.decided[event["id"]] = event
-        elif kind == "reply":
-            self.close_step()
-            if event["message"] is not None:
-                self.messages.append(event["message"])
-            account.steps, account.meter.prompt = event["step"], event["prompt_tokens"] + event["reply_tokens"]
-            account.charge(event["usage"])
-            self.decided, self.started, self.results, self.listed = {}, set(), {}, event["outcome"] in ("says", "done")
-            self.nudged, self.told = event["outcome"] in ("says", "empty_reply") and "invalid" not in event, False
-        elif kind == "message":
-            if event.get("error"):      # a reply that could not be read: it counts as a call that failed
-                account.errors += 1
-                account.history.append([self.messages[-1]["content"]])
-            self.messages.append(event["message"])
-            self.told = bool(event.get("nudge"))
-            account.meter.add(event["message"])     # counting comes last, because a counter is other people's code
-        elif kind == "end":
-            account.steps = event["steps"]
-
-    def append(self, message: dict, **facts) -> None:
-        self.record("message", message=message, **facts)
-
-    def answer_call(self, call: ToolCall, result: ToolResult, arguments: dict | None = None, *, ran: bool = False, stopped: bool = False,
-                    began: float | None = None, **facts) -> None:
-        """Record the one result of a call. It joins the list when its whole step is closed."""
-        now = self.account.seconds()
-        self.record("result", step=self.account.steps, id=call.id, name=call.name, content=result.text, error=result.error, ran=ran, stopped=stopped,
-                    key=canonical(call.arguments if arguments is None else arguments), seconds=0.0 if began is None else now - began, elapsed=now, **facts)
-
-    def close_step(self) -> None:
-        """The results of a step join the list directly after its reply, in call order, whichever came first."""
-        if self.listed:
-            return
-        self.listed, signature = True, []
-        for asked in self.messages[-1]["tool_calls"]:
-            event = self.results[asked["id"]]
-            name, content = event["name"], event["content"]
-            message = tool_message(event["id"], name, content)
-            self.messages.append(message)
-            polls = event["ran"] and name in self.registry and self.registry[name].poll
-            signature.append((name, event["key"], object() if polls else content))
-            self.account.meter.add(message)
-        self.account.history.append(signature)
-
-    def interrupted(self) -> None:
-        """Answer the calls that are open, so that the list stays one that a provider accepts."""
-        for c in self.journal.open_calls():
-            ran = c["id"] in self.started
-            self.answer_call(ToolCall(c["id"], c["name"], c["arguments"]), ToolResult(_INTERRUPTED if ran else _NOT_BEGUN, error=True),
-                             ran=ran, stopped=not ran, **({"unknown": True} if ran else {}))
+    # ---- the end -----------------------------------------------------------------------------------------------------
 
     def result(self, stop: Exit) -> Result:
         limit = stop.kind in ("step_limit", "tool_call_limit", "time_limit", "token_budget", "cost_budget", "error_limit")
         self.record("end", status=stop.kind, why=stop.message, at=limit, value=stop.value, limit=stop.limit, steps=self.account.steps,
                     elapsed=self.account.seconds())
         return Result(stop.kind, self.answer, self.messages, self.account.usage, self.account.steps, self.journal.report(), self.pending, self.journal)
-
-
-def name_calls(reply: Reply, used: set[str]) -> Reply:
-    """The reply as it is recorded: every call with an id of its own in the run (missing, repeated and reused ones are replaced), all in text."""
-    calls = []
-    for call in reply.tool_calls:
-        known = call.id
-        if not isinstance(known, str) or not known.strip() or known in used or clean(known) != known:
-            known = next(i for n in range(len(used) + 1, len(used) * 2 + 3) if (i := f"call_{n}") not in used)
-        used.add(known)
-        name, arguments = to_text(call.name), written_arguments(call.arguments)
-        calls.append(call if known is call.id and name is call.name and arguments is call.arguments else ToolCall(known, name, arguments))
-    return reply if calls == list(reply.tool_calls) else replace(reply, tool_calls=tuple(calls))
-
-
-def written_arguments(arguments) -> str:
-    """A call's arguments as text; what JSON has no word for stays recognisable as no JSON, now and when it is read again."""
-    if isinstance(arguments, str):
-        return arguments
-    try:
-        return json.dumps(arguments)
-    except Exception:
-        return f"(no JSON) {to_text(arguments)}"
-
-
-def plain_message(reply: Reply) -> dict:
-    """The assistant message, in plain JSON also where a provider's extras are not."""
-    message = reply.as_message()
-    if "extra" in message:
-        message["extra"] = json.loads(to_text(message["extra"]))
-    return message

@@ -56,7 +56,7 @@ def test_a_name_that_is_not_there_says_which_are():
 
 
 def test_the_loop_stands_on_five_modules():
-    assert imports_of("loop.py") <= {"messages", "tools", "models", "limits", "journal"}
+    assert imports_of("loop.py") <= {"messages", "tools", "models", "limits", "journal", "state"}
 
 
 @pytest.mark.parametrize("path", HARNESS)
@@ -78,6 +78,7 @@ def test_the_harness_never_imports_the_classroom(path):
         ("tools.py", {"messages", "schema", "workers"}),
         ("workers.py", set()),
         ("limits.py", {"messages", "tokens"}),
+        ("state.py", {"messages", "tools", "limits"}),
     ],
 )
 def test_imports_point_downwards(path, lower):

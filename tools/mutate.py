@@ -22,15 +22,18 @@ except ImportError:  # Windows
     resource = None
 
 ROOT = Path(__file__).resolve().parent.parent
-TESTS = ["messages", "limits", "loop", "tools", "models", "tokens", "articles", "cases", "import", "mini", "properties", "replay", "journal", "resume"]
-FIRST = {"store": "journal", "trace": "loop", "resuming": "resume", "replaying": "replay"}  # the tests of a module that has another name
+TESTS = ["messages", "limits", "loop", "tools", "models", "tokens", "articles", "cases", "import", "mini", "properties", "replay", "journal", "resume", "parallel"]
+FIRST = {"store": "journal", "state": "loop", "trace": "loop", "resuming": "resume", "replaying": "replay"}  # the tests of a module that has another name
 
 # name: (module, the text as it is, the text as it must not be)
 MUTATIONS = {
     # the exits
     "no step limit": ("limits", "(step_limit(self, account) or time_limit", "(time_limit"),
     "one step too many": ("limits", "account.steps >= limits.max_steps", "account.steps > limits.max_steps"),
-    "one tool call too many": ("limits", "account.tool_calls >= limits.max_tool_calls", "account.tool_calls > limits.max_tool_calls"),
+    "one tool call too many": ("limits", "calls >= limits.max_tool_calls", "calls > limits.max_tool_calls"),
+    "calls under way are not counted": ("limits", "account.tool_calls + account.under_way", "account.tool_calls"),
+    "other calls are no barriers": ("loop", "if together and not (tool and tool.parallel):", "if False:"),
+    "parallel calls run one after the other": ("loop", "if len(batch) < 2:", "if True:"),
     "no time limit between tools": (
         "limits",
         "return tool_call_limit(self, account) or time_limit(self, account)",
@@ -76,19 +79,23 @@ MUTATIONS = {
         "usage=account.bill(reply, account.meter.prompt, written)",
     ),
     "the reply is not appended": (
-        "loop",
+        "state",
         '                self.messages.append(event["message"])\n            account.steps',
         "                pass\n            account.steps",
     ),
-    "a result is not appended": ("loop", "            self.messages.append(message)\n            polls", "            polls"),
+    "a result is not appended": ("state", "            self.messages.append(message)\n            polls", "            polls"),
     "a result is not recorded": (
-        "loop",
+        "state",
         "        self.journal.write(event, self)\n",
         '        if kind != "result":\n            self.journal.write(event, self)\n',
     ),
-    "the start of a tool is not recorded": ("loop", 'self.record("call", step=', "dict(step="),
-    "a result has the tool's name for its id": ("loop", 'tool_message(event["id"], name, content)', "tool_message(name, name, content)"),
-    "a repeated id is kept": ("loop", "or known in used or clean(known)", "or clean(known)"),
+    "the start of a tool is not recorded": (
+        "loop",
+        'self.record("call", step=self.account.steps, id=call.id, name=tool.name, arguments=arguments)\n        began = self.account.seconds()\n        self.ans',
+        "began = self.account.seconds()\n        self.ans",
+    ),
+    "a result has the tool's name for its id": ("state", 'tool_message(event["id"], name, content)', "tool_message(name, name, content)"),
+    "a repeated id is kept": ("state", "or known in used or clean(known)", "or clean(known)"),
     "a model that raises ends in a traceback": (
         "loop",
         '        except Exception as error:\n            return None, Exit("model_error"',
@@ -104,7 +111,7 @@ MUTATIONS = {
     "a refused reply is an answer": ("loop", "        if reply.refused:\n", "        if False:\n"),
     "a cut reply leaves its calls open": ("loop", "if ending and reply.tool_calls:", "if False:"),
     "an empty reply is asked about for ever": (
-        "loop",
+        "state",
         'self.nudged, self.told = event["outcome"] in ("says", "empty_reply") and "invalid" not in event, False',
         "self.nudged, self.told = False, False",
     ),
@@ -119,11 +126,11 @@ MUTATIONS = {
     ),
     "who cannot ask is allowed": ("loop", 'said = f"the approval failed ({describe(error)})"', "said = True"),
     "after a limit the batch goes on": ("loop", "stop = stop or self.limits.after_tool(self.account) or self.limits", "stop = self.limits"),
-    "refused calls are no errors": ("loop", 'account.errors += event["error"]\n', 'account.errors += event["error"] and event["ran"]\n'),
-    "refused calls are no tool calls": ("loop", "account.tool_calls += 1", 'account.tool_calls += event["ran"]'),
-    "a poll tool is stopped": ("loop", "object() if polls else content", "content"),
+    "refused calls are no errors": ("state", 'account.errors += event["error"]\n', 'account.errors += event["error"] and event["ran"]\n'),
+    "refused calls are no tool calls": ("state", "account.tool_calls += 1", 'account.tool_calls += event["ran"]'),
+    "a poll tool is stopped": ("state", "object() if polls else content", "content"),
     "results do not belong to the repeat check": (
-        "loop",
+        "state",
         'signature.append((name, event["key"], object() if polls else content))',
         'signature.append((name, event["key"]))',
     ),
@@ -160,7 +167,7 @@ MUTATIONS = {
     ),
     "unknown arguments reach the function": ("tools", 'checked["additionalProperties"] = False', "pass"),
     "an error in a mapping is none": ("tools", 'return isinstance(value, Mapping) and bool(value.get("error"))', "return False"),
-    "the time-out waits for the tool": ("tools", "    worker.join(seconds)\n", "    worker.join()\n"),
+    "the time-out waits for the tool": ("tools", "[tool.timeout])[0]", "[None])[0]"),
     "the error shows the whole input": (
         "tools",
         'return text if len(text) <= _SHOWN else f"{text[:_SHOWN]}... ({len(text):,} characters)"',
@@ -218,7 +225,7 @@ MUTATIONS = {
         'event["kind"] == "reply" or event["kind"] == "message" and not event.get("nudge")',
     ),
     # crashes, decisions, replay
-    "an interrupted tool is said not to have run": ("loop", 'ran = c["id"] in self.started', "ran = False"),
+    "an interrupted tool is said not to have run": ("state", 'ran = c["id"] in self.started', "ran = False"),
     "what may have run runs again": ("loop", "if call.id in self.started and (stop or refused or not tool.idempotent):", "if False:"),
     "an idempotent tool does not run again": (
         "loop",
@@ -234,7 +241,7 @@ MUTATIONS = {
     "a word of help is given twice": ("loop", "        if not self.told:\n", "        if True:\n"),
     "the tool changes what is on record": ("loop", "{k: deepcopy(v) for k, v in arguments.items()}", "arguments"),
     "a key for each process": ("loop", 'RUNNING.set(f"{self.journal.run_id}:{call.id}")', 'RUNNING.set(f"{id(self)}:{call.id}")'),
-    "a time-out loses the key": ("tools", "target=copy_context().run, args=(work,)", "target=work"),
+    "a time-out loses the key": ("workers", "Outcome(context.run(job))", "Outcome(job())"),
     "a decision is bound to nothing": (
         "resuming",
         'if problem is None and (tool.name, canonical(arguments)) != (bound["name"], bound["arguments"]):',

@@ -66,8 +66,8 @@ class Approval:
             yes = widgets.Button(description=f"Approve {c['id']}", icon="check", tooltip=f"Approve {c['name']} {c['arguments']}")
             no = widgets.Button(description=f"Reject {c['id']}", icon="times", tooltip=f"Reject {c['name']} {c['arguments']}")
             # Sent as a whole when the field is left: sent key by key, the last keys would come after the click.
-            why = widgets.Text(description="Reason:", continuous_update=False, placeholder="if you reject: the model reads this", tooltip=f"Reason for rejecting {c['id']}",
-                               layout={"width": "26em"}, style={"description_width": "4.5em"})
+            why = widgets.Text(description="Reason:", continuous_update=False, placeholder="if you reject: the model reads this",
+                               tooltip=f"Reason for rejecting {c['id']}", layout={"width": "26em"}, style={"description_width": "4.5em"})
             mark = widgets.HTML(_said(None))
             yes.on_click(lambda _, id=c["id"]: self.decide(id, True))
             no.on_click(lambda _, id=c["id"], why=why: self.decide(id, why.value.strip() or False))
@@ -305,7 +305,8 @@ def what_resume_does(n: int, keyed: bool) -> str:
     said += [f"{label_of(e)[8:]}: started, not finished: outcome unknown. The model is told." for e in unknown]
     said += [f"The model looks into the ledger for {e['arguments']['order_id']}" for e in checks]
     if checks:
-        repeated = [e for e in after if e["kind"] == "call" and e["name"] == "refund_order" and e["arguments"]["order_id"] == checks[0]["arguments"]["order_id"]]
+        about = checks[0]["arguments"]["order_id"]
+        repeated = [e for e in after if e["kind"] == "call" and e["name"] == "refund_order" and e["arguments"]["order_id"] == about]
         said[-1] += ", finds nothing, and asks for the refund once more." if repeated else ", finds the refund, and leaves it at that."
     return " ".join(said)
 
@@ -315,9 +316,11 @@ def crash_view(place: int, tool: str):
     keyed = tool == "idempotent"
     (journal, places), found = whole_run(), after_crash_at(place - 1, keyed)
     here, bad = places[place - 1], {h: wrong(place - 1, keyed, h) for h in HARNESSES}
-    fig, (top, low) = figure(7.9, 4.5, rows=2, columns=1, margins=(0.85, 0.25, 0.45, 0.45), gridspec_kw={"height_ratios": (1.0, 1.25), "hspace": 0.36})
+    fig, (top, low) = figure(7.9, 4.5, rows=2, columns=1, margins=(0.85, 0.25, 0.45, 0.45),
+                             gridspec_kw={"height_ratios": (1.0, 1.25), "hspace": 0.36})
     many = sum(map(bool, bad.values()))
-    fig.text(0.02, 0.965, f"Crash {here.says}: " + (f"{many} of 4 go wrong" if many else "all four come out right"), weight="bold", size=10.5, va="top", color=INK)
+    title = f"Crash {here.says}: " + (f"{many} of 4 go wrong" if many else "all four come out right")
+    fig.text(0.02, 0.965, title, weight="bold", size=10.5, va="top", color=INK)
     draw_events(top, journal.events, [0] * len(journal.events), ("events",))
     inside = journal.events[here.event - 1]["kind"] == "call"
     at = here.event + (0.38 if here.unpaid else 0.62 if inside else 0.5)
@@ -334,6 +337,13 @@ def crash_view(place: int, tool: str):
     low.set_xticklabels([h + ("\n(wrong)" if bad[h] else "\n(right)") for h in HARNESSES])
     low.legend(loc="upper right", ncols=2)
     return fig, f"<p><b>agentkit's resume.</b> {escape(what_resume_does(place - 1, keyed))}</p>"
+
+
+def crash_alt(place: int, tool: str) -> str:
+    """The lab's picture in words."""
+    keyed = tool == "idempotent"
+    bad = ", ".join(h for h in HARNESSES if wrong(place - 1, keyed, h)) or "none"
+    return f"A crash {whole_run()[1][place - 1].says}. Harnesses that do not pay each order exactly once: {bad}. {what_resume_does(place - 1, keyed)}"
 
 
 def crash_controls() -> dict:

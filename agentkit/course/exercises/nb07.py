@@ -12,8 +12,8 @@ _MAY_STUB = '''
 def may_run(decision, call):
     """True when this decision allows this call, and no other.
 
-    decision  {"id", "name", "arguments", "word", "used"}: what was shown, and the person's word:
-              True, False or a text, the reason for a no. "used": whether it has let a call run already.
+    decision  {"id", "name", "arguments", "word", "used"}: what was shown; the person's word: True,
+              False or a text, the reason for a no; whether it has let a call run already.
     call      {"id", "name", "arguments"}
     Arguments are a dict, or the JSON text that a provider sent.
     """
