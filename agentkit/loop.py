@@ -167,7 +167,7 @@ class _Run(State):
                 continue
             if call.id in self.results or call.id in self.started and not tool.idempotent:
                 continue                                            # it ran, or nobody knows whether it did: too late to ask
-            asked = ToolCall(call.id, tool.name, deepcopy(arguments))   # what is approved is what runs, whatever is done to this one
+            asked = ToolCall(call.id, tool.name, deepcopy(arguments))   # what was shown is what runs
             decision = self.decided.get(call.id) or self.ask(asked, canonical(arguments))
             if decision is None:
                 pending.append(asked)

@@ -9,7 +9,7 @@ from agentkit.messages import tool_message
 
 from .controls import Slider, Switch
 from .exits import Clock, size
-from .figures import INK, figure, fill
+from .figures import CARD, INK, QUIET, figure, fill
 
 PRICE = Price(3, 15)                # USD per million tokens, assumed
 SHARES = (1, 1.5, 0.5)              # of the average: how long the first, second, third lookup takes, and so on
@@ -147,7 +147,7 @@ def gantt(runs: dict[str, tuple[Bar, ...]], title: str):
 
 def controls() -> dict:
     return {"lookups": Slider("Lookups", 1, ROWS, 6, help="Parcels to look up"),
-            "per_reply": Slider("Calls per reply", 1, ROWS, 1, help="How many the model asks for at once"),
+            "per_reply": Slider("Calls per reply", 1, ROWS, 3, help="How many the model asks for at once"),
             "tool_seconds": Slider("Seconds per lookup", 0.5, 3.0, 2.0, 0.5, help="On average; some take half as long, some half as long again", format=".1f"),
             "model_seconds": Slider("Seconds per model call", 0.5, 3.0, 2.0, 0.5, format=".1f"),
             "together": Switch("Run them together", False, help="The calls of one reply run at the same time")}
@@ -158,6 +158,11 @@ def lab_view(**how):
     p, slow = plan(**how), plan(**{**how, "per_reply": 1, "together": False})
     fig, ax = figure(7.4, 2.9, margins=(0.75, 0.3, 0.45, 0.55), xlabel="seconds", title=f"{p.seconds:g} s, {p.steps} steps, {p.input_tokens:,} tokens sent")
     _draw(ax, p.bars, ROWS)
+    if slow.seconds > p.seconds:
+        ax.axvline(slow.seconds, color=QUIET, linestyle=":", linewidth=1.4, marker="")
+        room = slow.seconds < SECONDS - 9.5     # about what the words take
+        ax.text(slow.seconds + (0.4 if room else -0.4), ROWS, "one call at a time", ha="left" if room else "right", va="center", size=8.5,
+                color=QUIET, bbox={"facecolor": CARD, "edgecolor": "none", "pad": 1})
     ax.set(xlim=(0, SECONDS))
     text = (f"<p>{p.seconds:g} s, {p.steps} steps, {p.input_tokens:,} tokens sent, {p.output_tokens:,} written, {p.usd:.5f} USD. "
             f"One call per reply, one after the other: {slow.seconds:g} s, {slow.steps} steps, {slow.input_tokens:,} tokens sent, {slow.usd:.5f} USD.</p>")

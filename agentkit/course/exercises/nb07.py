@@ -186,7 +186,7 @@ EXERCISES = [
     Exercise(
         id="07-3", title="Find the bug in this trace", difficulty=3, minutes=5, value=True, solution=f"answer = {_FIRST}\n", cases=_BUG_CASES,
         stub="answer = ...      # the number of an event\n",
-        task="Order B456 was paid twice; both people did their job. Which is the **first** event that a sound harness would not have written?",
+        task="Order B456 was paid twice; both people did their job. Which event is the first that a sound harness would not have written?",
         hints=["The money is lost at event 8. But look for the moment from which on it had to go wrong.",
                "At event 6 the harness waits once more, in the middle of a batch. Why could it come to that?"],
         traps=[
