@@ -88,11 +88,12 @@ def _readable(entry):
 
 
 def _wants_tools(fn) -> bool:
+    """Whether the function's second argument is there for the tools: it has no default of its own, or says so by its name."""
     try:
-        inspect.signature(fn).bind(None, None)
-        return True
+        places = [p for p in inspect.signature(fn).parameters.values() if p.kind in (p.POSITIONAL_ONLY, p.POSITIONAL_OR_KEYWORD)]
     except (TypeError, ValueError):
         return False
+    return len(places) > 1 and (places[1].default is inspect.Parameter.empty or places[1].name == "tools")
 
 
 class TextModel:

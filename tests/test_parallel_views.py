@@ -8,7 +8,7 @@ from agentkit.course import parallel_views as views
 from agentkit.course.figures import png
 
 
-@pytest.mark.parametrize("lookups, per_reply, together", itertools.product((1, 3, 6, 8), (1, 2, 3, 8), (False, True)))
+@pytest.mark.parametrize("lookups, per_reply, together", list(itertools.product((1, 3, 6, 8), (1, 2, 3, 8), (False, True))))
 def test_the_arithmetic_is_what_a_run_does(lookups, per_reply, together):
     how = dict(lookups=lookups, per_reply=per_reply, tool_seconds=1.5, model_seconds=2.5, together=together)
     plan, result = views.plan(**how), views.observed(**how)
