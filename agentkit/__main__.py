@@ -77,7 +77,7 @@ def test(args, rest):
     root, python = setup_env.ROOT, setup_env.ensure()
     with tempfile.TemporaryDirectory(prefix="agentkit-test-") as folder:
         env = dict(setup_env.child_env(root), AGENTKIT_PROGRESS=os.path.join(folder, "progress.json"),
-                   IPYTHONDIR=os.path.join(folder, "ipython"))
+                   IPYTHONDIR=os.path.join(folder, "ipython"), AGENTKIT_REAL="0")     # no real model in a test, whatever keys there are
         return wait_for(test_command(root, python, rest, Path.cwd()), env, root)
 
 

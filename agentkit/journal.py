@@ -176,9 +176,9 @@ class Journal:
         """The trace: a row for each call of a tool, each reply without one, and each word of a person or the harness."""
         return trace.Table(("step", "the model", "what came back", "tokens so far"), trace.rows(self._in_call_order()), self.report())
 
-    def show(self) -> trace.Table:
-        """The trace, for the end of a notebook cell."""
-        return self.table()
+    def show(self) -> trace.Trace:
+        """The trace table and, in a notebook, the timeline below it: for the end of a cell."""
+        return trace.Trace(self.table(), self._in_call_order())
 
     def report(self) -> str:
         """One plain sentence: why the run ended, what was finished, what was not. It is made of the record alone."""

@@ -101,6 +101,47 @@ class Table:
         return f"<table><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>{note}"
 
 
+class Trace(Table):
+    """The trace table with the timeline below it: who took how long, what ran beside each other, how the tokens grow."""
+
+    def __init__(self, table: Table, events: Iterable[dict]):
+        super().__init__(table.header, table.rows, table.caption, table.width)
+        self.bars = bars(events)
+
+    def _repr_html_(self):
+        return super()._repr_html_() + timeline_html(self.bars)
+
+
+def bars(events: Iterable[dict]) -> list[tuple[str, float, float, str, str]]:
+    """(label, start in seconds, seconds, kind, note) of every model call and every tool that ran."""
+    found = []
+    for e in events:
+        if e["kind"] == "reply":
+            usage = e["usage"]
+            sent = usage["input_tokens"] + usage["cached_tokens"]
+            found.append((f"step {e['step']}: model", e["elapsed"] - e["seconds"], e["seconds"], "model", f"{sent:,} tokens in, {usage['output_tokens']:,} out"))
+        elif e["kind"] == "result" and e["ran"]:
+            kind = "error" if e["error"] else "tool"
+            found.append((_cut(e["name"], 24), e["elapsed"] - e["seconds"], e["seconds"], kind, "error" if e["error"] else ""))
+    return found
+
+
+_COLOURS = {"model": "#0072B2", "tool": "#009E73", "error": "#D55E00"}
+
+
+def timeline_html(found: list[tuple[str, float, float, str, str]]) -> str:
+    """The bars on one axis of time. Inline styles only, so that it looks the same on a page that is not run."""
+    if not found:
+        return ""
+    whole = max(start + seconds for _, start, seconds, _, _ in found) or 1.0
+    lines = "".join(
+        f'<div><span style="display:inline-block;width:13em">{html.escape(label)}</span><span style="display:inline-block;width:22em">'
+        f'<span style="display:inline-block;height:0.8em;margin-left:{99 * max(0.0, start) / whole:.1f}%;width:{max(0.5, 99 * seconds / whole):.1f}%;'
+        f'background-color:{_COLOURS[kind]}"></span></span> {seconds:.2f} s{f", {html.escape(note)}" if note else ""}</div>'
+        for label, start, seconds, kind, note in found)
+    return f'<div style="margin-top:0.6em"><b>Timeline</b> ({whole:.2f} s in all)</div>{lines}'
+
+
 def _cut(text: str, width: int) -> str:
     text = " ".join(str(text).split())
     return text if len(text) <= width else text[:width - 3] + "..."

@@ -11,7 +11,15 @@ def pytest_configure(config):
     sys.path.insert(0, str(CHECKOUT))
     # Kernels that a test starts inherit these: the checkout's agentkit, and a progress file that nobody keeps.
     os.environ["PYTHONPATH"] = os.pathsep.join(filter(None, [str(CHECKOUT), os.environ.get("PYTHONPATH")]))
-    os.environ["AGENTKIT_PROGRESS"] = os.path.join(tempfile.mkdtemp(prefix="agentkit-"), "progress.json")
+    os.environ["AGENTKIT_REAL"] = "0"       # no real model, whatever keys there are
+    config.agentkit_scratch = tempfile.TemporaryDirectory(prefix="agentkit-")
+    os.environ["AGENTKIT_PROGRESS"] = os.path.join(config.agentkit_scratch.name, "progress.json")
+
+
+def pytest_unconfigure(config):
+    scratch = getattr(config, "agentkit_scratch", None)
+    if scratch is not None:
+        scratch.cleanup()
 
 
 def pytest_terminal_summary(terminalreporter):

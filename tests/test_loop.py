@@ -390,6 +390,19 @@ def test_the_trace_is_a_table_of_steps():
     assert result.report in str(result.journal.show()) and "<table>" in result.journal.show()._repr_html_()
 
 
+def test_show_puts_the_timeline_below_the_table():
+    ticks = iter(range(0, 1000, 2))     # every look at the clock is two seconds later
+    result = run(ScriptedModel([call("add", a=1, b=2), call("add", a="x"), "done"]), [add], "go", clock=lambda: next(ticks))
+    shown = result.journal.show()
+    assert [(label, kind) for label, _, _, kind, _ in shown.bars] == [
+        ("step 1: model", "model"), ("add", "tool"), ("step 2: model", "model"), ("step 3: model", "model")]
+    starts = [start for _, start, _, _, _ in shown.bars]
+    assert starts == sorted(starts) and all(seconds > 0 for _, _, seconds, _, _ in shown.bars)
+    html = shown._repr_html_()
+    assert html.startswith("<table>") and "Timeline" in html and "tokens in" in html and "step 3: model" in html
+    assert str(shown) == str(result.journal.table())
+
+
 def test_the_trace_shows_markup_as_text():
     result = run(ScriptedModel([call("look_up", item="<script>"), "<b>done</b>"]), [look_up], "go")
     assert "<script>" not in result.journal.table()._repr_html_() and "<b>" not in result.journal.table()._repr_html_()

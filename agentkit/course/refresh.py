@@ -75,8 +75,8 @@ def execute(notebook, folder):
 def kernel_environment(scratch):
     """The environment of a kernel whose results depend on the checkout alone: no progress file, no personal settings."""
     paths = [str(CHECKOUT), os.environ.get("PYTHONPATH", "")]
-    # Without AGENTKIT_REAL: a real model's words must never be stored in a notebook.
-    return {**{k: v for k, v in os.environ.items() if k != "AGENTKIT_REAL"}, "AGENTKIT_PROGRESS": os.path.join(scratch, "progress.json"), "IPYTHONDIR": scratch,
+    return {**os.environ, "AGENTKIT_PROGRESS": os.path.join(scratch, "progress.json"), "IPYTHONDIR": scratch,
+            "AGENTKIT_REAL": "0",       # a real model's words must never be stored in a notebook
             "PYTHONPATH": os.pathsep.join(filter(None, paths))}
 
 
