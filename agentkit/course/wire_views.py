@@ -75,7 +75,7 @@ def shown(found: Exchange, most: int = 14) -> list[str]:
 def controls() -> dict:
     """The controls of the lab."""
     return {"api": Choice("API", list(APIS), help="Whose shape", buttons=True), "kind": Choice("The reply", list(KINDS), help="What the model says"),
-            "streamed": Switch("Streamed", help="In pieces, as they are written"),
+            "streamed": Switch("Streamed", True, help="In pieces, as they are written"),
             "size": Slider("Piece", 1, 24, 8, help="Characters in a piece; makes a difference only where it is streamed")}
 
 
