@@ -5,10 +5,11 @@ Names load on first use, so `import agentkit` is instant and needs nothing insta
 
 _HOME = {
     "run": "loop", "Result": "loop", "resume": "resuming", "replay": "replaying",
-    "tool": "tools", "Tool": "tools", "Registry": "tools",
+    "tool": "tools", "Tool": "tools", "Registry": "tools", "ToolResult": "tools", "running": "tools",
     "Limits": "limits", "Exit": "limits",
     "Price": "tokens", "count_tokens": "tokens",
-    "Reply": "messages", "ToolCall": "messages", "Usage": "messages", "call": "messages", "check_messages": "messages",
+    "Reply": "messages", "ToolCall": "messages", "Usage": "messages", "call": "messages", "check_messages": "messages", "Spent": "messages",
+    "Hook": "extend.hooks", "View": "gates",
     "ScriptedModel": "models", "TextModel": "models",
     "Journal": "journal", "JournalError": "journal", "RunTaken": "journal",
     "Retry": "retry", "Transient": "retry",

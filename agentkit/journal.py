@@ -90,6 +90,8 @@ class Journal:
         if event["kind"] == "reply":
             calls = zip((event["message"] or {}).get("tool_calls", ()), (kept["message"] or {}).get("tool_calls", ()))
             kept["redacted"] = [old["id"] for old, new in calls if old != new]
+        elif event["kind"] == "gate" and kept.get("arguments") != event.get("arguments"):
+            kept["redacted"] = True
         return kept
 
     def close(self) -> None:

@@ -12,6 +12,9 @@ from .messages import Reply, Usage, to_text
 from .tokens import Meter, Price, price_for
 
 
+LIMIT_KINDS = ("step_limit", "tool_call_limit", "time_limit", "token_budget", "cost_budget", "error_limit", "repeated_call")
+
+
 class Exit(NamedTuple):
     """Why a run ends: one word, one sentence for people, and the value that met its limit."""
 
@@ -46,6 +49,12 @@ class Limits:
                 raise ValueError(f"Limits: {field.name} must be {'a number' if len(kinds) > 1 else 'a whole number'} of at least 0, "
                                  f"or None for no limit, not {value!r}")
 
+    def at_most(self, other: Limits) -> Limits:
+        """The stricter of both, in every dimension."""
+        def stricter(name, a, b):
+            return a if b is None else b if a is None else (max if name == "reserve" else min)(a, b)
+        return Limits(**{f.name: stricter(f.name, getattr(self, f.name), getattr(other, f.name)) for f in fields(self)})
+
     def before_reply(self, account: Account) -> Exit | None:
         """The exits that are asked before a model call is paid for."""
         return (step_limit(self, account) or time_limit(self, account)
@@ -65,8 +74,8 @@ class Limits:
 
 
 def step_limit(limits: Limits, account: Account) -> Exit | None:
-    if limits.max_steps is not None and account.steps >= limits.max_steps:
-        return Exit("step_limit", f"the step limit after {_n(account.steps, 'step')}", account.steps, limits.max_steps)
+    if limits.max_steps is not None and account.model_calls >= limits.max_steps:
+        return Exit("step_limit", f"the step limit after {_n(account.model_calls, 'step')}", account.model_calls, limits.max_steps)
 
 
 def tool_call_limit(limits: Limits, account: Account) -> Exit | None:
@@ -84,7 +93,7 @@ def token_budget(limits: Limits, account: Account) -> Exit | None:
     if limits.budget_tokens is not None:
         spent, need = account.tokens, account.next_tokens()
         if spent >= limits.budget_tokens or spent + need > limits.budget_tokens:
-            return Exit("token_budget", f"the token budget after {_n(account.steps, 'step')}: {spent:,} of {limits.budget_tokens:,} tokens are spent"
+            return Exit("token_budget", f"the token budget after {_n(account.model_calls, 'step')}: {spent:,} of {limits.budget_tokens:,} tokens are spent"
                         + (f" and the next call needs {need:,}" if need else ""), spent, limits.budget_tokens)
 
 
@@ -92,7 +101,7 @@ def cost_budget(limits: Limits, account: Account) -> Exit | None:
     if limits.budget_usd is not None:
         spent, need = account.cost, account.next_cost()
         if spent >= limits.budget_usd or spent + need > limits.budget_usd:
-            return Exit("cost_budget", f"the money budget after {_n(account.steps, 'step')}: {spent:.4f} of {limits.budget_usd:.4f} USD are spent"
+            return Exit("cost_budget", f"the money budget after {_n(account.model_calls, 'step')}: {spent:.4f} of {limits.budget_usd:.4f} USD are spent"
                         + (f" and the next call needs {need:.4f}" if need else ""), spent, limits.budget_usd)
 
 
@@ -119,6 +128,7 @@ class Account:
 
     def __init__(self, limits: Limits, model, definitions: list[dict], count: Callable | None = None,
                  prices: Price | Mapping | None = None, clock: Callable[[], float] = time.monotonic):
+        self.limits = limits
         native = not getattr(model, "text_only", False)
         self.meter = Meter(count, definitions if native else ())
         self.meter.native = native
@@ -131,7 +141,9 @@ class Account:
         self._reserve = limits.reserve or 0
         self._clock, self._start = clock, clock()
         self.steps = self.tool_calls = self.errors = 0
+        self.delegated = 0          # model calls that others made for this run: sub-agents, summaries
         self.under_way = 0          # tool calls that are about to run beside each other
+        self.view: int | None = None    # tokens of what is really sent, where that is not the list
         self.input = self.output = self.cached = 0
         self.cost: float | None = 0.0
         self.estimated = False
@@ -146,15 +158,35 @@ class Account:
         self._start = self._clock() - seconds
 
     @property
+    def model_calls(self) -> int:
+        """Steps of the run itself and of all who worked for it."""
+        return self.steps + self.delegated
+
+    @property
+    def prompt(self) -> int:
+        """Tokens of the next call's input."""
+        return self.meter.prompt if self.view is None else self.view
+
+    @property
     def tokens(self) -> int:
         return self.input + self.cached + self.output
 
     def next_tokens(self) -> int:
         """Tokens that the next call needs at least (with a reserve: at most)."""
-        return self.meter.prompt + self._reserve if self._ask_ahead else 0
+        return self.prompt + self._reserve if self._ask_ahead else 0
 
     def next_cost(self) -> float:
-        return self.price.of(self.meter.prompt, self._reserve) if self._ask_ahead else 0.0
+        return self.price.of(self.prompt, self._reserve) if self._ask_ahead else 0.0
+
+    def left(self, share: int = 1) -> Limits:
+        """What the run may still use, as limits for who works for it; a part of it where `share` of them work beside each other."""
+        has, used = self.limits, {"max_steps": self.model_calls, "max_tool_calls": self.tool_calls + share, "budget_tokens": self.tokens,
+                                  "budget_usd": self.cost or 0.0, "max_errors": self.errors}
+        rest = {name: max(0, getattr(has, name) - n) for name, n in used.items() if getattr(has, name) is not None}
+        rest = {name: n / share if name == "budget_usd" else n // share for name, n in rest.items()}
+        if has.max_seconds is not None:
+            rest["max_seconds"] = max(0.0, has.max_seconds - self.seconds())
+        return Limits(**{"max_steps": None, "max_repeats": None, **rest}, reserve=has.reserve)
 
     def bill(self, reply: Reply, prompt: int, written: int) -> dict:
         """What one reply has used, as the record keeps it: `prompt` and `written` are our own counts, for where it reports nothing."""
@@ -172,6 +204,19 @@ class Account:
         cost = bill["cost_usd"]
         self.cost = None if cost is None or self.cost is None else self.cost + cost
         self.estimated = self.estimated or bill["estimated"]
+
+    def charge_spent(self, spent: dict) -> None:
+        """Pay for what others have used for this run."""
+        usage = spent["usage"]
+        known = {name: usage[name] or 0 for name in ("input_tokens", "output_tokens", "cached_tokens")}
+        cost = usage["cost_usd"]
+        if cost is None and self.price is not None:
+            cost = self.price.of(**known)
+        blind = usage["input_tokens"] is None or usage["output_tokens"] is None
+        self.charge({**known, "cost_usd": cost, "estimated": usage["estimated"] or blind})
+        self.delegated += spent["steps"]
+        self.tool_calls += spent["tool_calls"]
+        self.errors += spent["errors"]
 
     @property
     def usage(self) -> Usage:

@@ -8,10 +8,11 @@ from contextlib import suppress
 from copy import deepcopy
 from dataclasses import dataclass
 
+from .gates import Gates
 from .journal import Journal, JournalError
 from .limits import Exit, Limits, canonical
 from .messages import Reply, ToolCall, Usage, clean
-from .state import State, name_calls, plain_message
+from .state import name_calls, plain_message
 from .tools import RUNNING, Refused, Registry, Tool, ToolResult, bounded, describe, run_together, run_tool, to_text
 
 _EMPTY = "Your reply was empty. Call a tool, or answer in text."
@@ -35,7 +36,7 @@ class Result:
     journal: Journal
 
 
-def run(model, tools: Registry | Iterable[Tool], task: str, *, system: str = "", limits: Limits = Limits(), approve=None,
+def run(model, tools: Registry | Iterable[Tool], task: str, *, system: str = "", limits: Limits = Limits(), approve=None, hooks=(),
         journal: Journal | None = None, count_tokens=None, prices=None, clock=time.monotonic) -> Result:
     """Let a model work on a task with tools until it answers or a limit stops it.
 
@@ -50,17 +51,18 @@ def run(model, tools: Registry | Iterable[Tool], task: str, *, system: str = "",
     journal = Journal() if journal is None else journal
     if journal.events:
         raise ValueError("this journal already holds a run: give each run its own, Journal(), or go on with this one, resume(journal, ...)")
-    work = _Run(model, tools, limits, approve, journal, count_tokens, prices, clock)
+    work = _Run(model, tools, limits, approve, journal, count_tokens, prices, clock, hooks)
     work.start(clean(task), clean(system))
     return work.finish()
 
 
-class _Run(State):
+class _Run(Gates):
     """One run under way."""
 
-    def __init__(self, model, tools, limits, approve, journal, count, prices, clock):
-        super().__init__(model, tools, limits, journal, count, prices, clock)
-        self.approve = approve
+    def __init__(self, model, tools, limits, approve, journal, count, prices, clock, hooks=()):
+        super().__init__(model, tools, limits, journal, count, prices, clock, hooks)
+        self.approve = self.options["approve"] = approve
+        self.stopped_by: str | None = None      # the hook that ended the run
         self.pending: tuple[ToolCall, ...] = ()
         self.answer: str | None = None
 
@@ -78,7 +80,7 @@ class _Run(State):
     def loop(self) -> Exit:
         """Four moves a pass, until something says that the run ends."""
         while True:
-            stop = self.limits.before_reply(self.account)           # may we?
+            stop = self.prepare() or self.limits.before_reply(self.account)     # may we?
             if stop is None:
                 reply, stop = self.decide()                         # 1. the model decides, 2. its reply joins the list
             if stop is None:
@@ -90,28 +92,31 @@ class _Run(State):
 
     def decide(self) -> tuple[Reply | None, Exit | None]:
         """One model call, paid for and recorded; the exit, if the reply itself is one."""
-        account, prompt, began = self.account, self.account.meter.prompt, self.account.seconds()
+        account, prompt, listed, began = self.account, self.account.prompt, self.account.meter.prompt, self.account.seconds()
         account.steps += 1
         try:
-            reply = self.model(self.messages, self.definitions)
+            reply = self.model(self.sent, self.definitions)
             if not isinstance(reply, Reply):
                 raise TypeError(f"a model returns a Reply, not {type(reply).__name__}")
             reply = name_calls(reply, self.ids)
             message, ending = plain_message(reply), self.exit_of(reply)
         except Exception as error:
-            return None, Exit("model_error", f"the model failed at step {account.steps} ({describe(error)})")
+            return None, Exit("model_error", f"the model failed at step {account.model_calls} ({describe(error)})")
         blank = message["content"] is None and not reply.tool_calls
         written = 0 if blank else account.meter.add(message)
         now = account.seconds()
         more = {"invalid": clean(reply.invalid)} if reply.invalid else {"answer": clean(reply.final_text)} if ending and ending.kind == "done" else {}
+        if account.view is not None:
+            more["list_tokens"] = listed
         self.record("reply", step=account.steps, message=None if blank else message, usage=account.bill(reply, prompt, written),
                     prompt_tokens=prompt, reply_tokens=written, stop_reason=reply.stop_reason and clean(reply.stop_reason),
                     outcome=ending.kind if ending else "acts" if reply.tool_calls else "says", seconds=now - began, elapsed=now, **more)
+        self.tell("after_model", reply)
         return reply, self.end_of(reply, ending)
 
     def exit_of(self, reply: Reply) -> Exit | None:
         """The contents of a reply decide, not its label."""
-        n = self.account.steps
+        n = self.account.model_calls
         after = f"after {n} step{'' if n == 1 else 's'}"
         if reply.refused:
             return Exit("refused", f"the model refused to answer {after}")
@@ -140,12 +145,12 @@ class _Run(State):
         """See to it that each call of one reply has its result; a reply without calls is answered with a word of help."""
         if not reply.tool_calls:
             return self.help(reply)
-        checked = [self.check(call) for call in reply.tool_calls]   # everything is read and decided before anything runs
+        checked = [self.gate(self.check(call)) for call in reply.tool_calls]    # everything is read and decided before anything runs
         verdicts, self.pending = self.decisions(checked)
         if self.pending:
             self.record("pending", step=self.account.steps,
                         calls=[{"id": c.id, "name": c.name, "arguments": canonical(c.arguments)} for c in self.pending])
-            return Exit("waiting_for_approval", f"for a person after {self.account.steps} step{'' if self.account.steps == 1 else 's'}")
+            return Exit("waiting_for_approval", f"for a person after {(n := self.account.model_calls)} step{'' if n == 1 else 's'}")
         stop = self.run_calls(checked, verdicts)
         self.close_step()
         return stop or self.limits.after_step(self.account)
@@ -168,7 +173,9 @@ class _Run(State):
             if call.id in self.results or call.id in self.started and not tool.idempotent:
                 continue                                            # it ran, or nobody knows whether it did: too late to ask
             asked = ToolCall(call.id, tool.name, deepcopy(arguments))   # what was shown is what runs
-            decision = self.decided.get(call.id) or self.ask(asked, canonical(arguments))
+            shown, decision = canonical(arguments), self.decided.get(call.id)
+            if decision is None or decision["arguments"] != shown:  # a hook has changed the call since: that is another one
+                decision = self.ask(asked, shown)
             if decision is None:
                 pending.append(asked)
             elif not decision["approved"]:
@@ -221,7 +228,13 @@ class _Run(State):
         """Run one call, with an event before and an event after."""
         self.record("call", step=self.account.steps, id=call.id, name=tool.name, arguments=arguments)
         began = self.account.seconds()
-        self.answer_call(call, self.execute(call, tool, arguments), arguments, ran=True, began=began)
+        self.ran(call, self.execute(call, tool, arguments), arguments, began)
+
+    def ran(self, call: ToolCall, result: ToolResult, arguments: dict, began: float) -> None:
+        """A tool has run: that is recorded first, and only then shown to others, which may fail."""
+        self.answer_call(call, result, arguments, ran=True, began=began)
+        if self.hooks:
+            self.tell("after_tool", ToolCall(call.id, call.name, arguments), result)
 
     def run_together(self, calls: list[tuple]) -> None:
         """Run these calls beside each other and empty the list; a finished one is on record while its siblings still run."""
@@ -237,17 +250,21 @@ class _Run(State):
         began = self.account.seconds()
 
         def finished(i, outcome):
-            self.answer_call(batch[i][0], outcome.result(), batch[i][2], ran=True, began=began)     # Ctrl-C in a tool is raised here
+            self.ran(batch[i][0], outcome.result(), batch[i][2], began)     # Ctrl-C in a tool is raised here
 
-        run_together([lambda call=call: self.execute(*call) for call in batch], [None] * len(batch), finished)
+        run_together([lambda call=call: self.execute(*call, len(batch)) for call in batch], [None] * len(batch), finished)
 
-    def execute(self, call: ToolCall, tool: Tool, arguments: dict) -> ToolResult:
+    def execute(self, call: ToolCall, tool: Tool, arguments: dict, beside: int = 1) -> ToolResult:
         """The tool itself, on a copy of the arguments: the record keeps what was asked. Writes nothing, so it may run in any thread."""
-        token = RUNNING.set(f"{self.journal.run_id}:{call.id}")
+        token = RUNNING.set(self.running(call.id, beside))
         try:
-            return run_tool(tool, {k: deepcopy(v) for k, v in arguments.items()})
+            result = run_tool(tool, {k: deepcopy(v) for k, v in arguments.items()})
         finally:
             RUNNING.reset(token)
+        if call.id in self.gated:       # the model is told what really ran
+            note = f"[a hook changed the arguments of this call to {canonical(arguments)}]\n"
+            return result._replace(text=bounded(note + result.text))
+        return result
 
     def help(self, reply: Reply) -> Exit | None:
         """Tell the model what was wrong with a reply that neither acts nor answers."""
@@ -262,5 +279,5 @@ class _Run(State):
     def result(self, stop: Exit) -> Result:
         limit = stop.kind in ("step_limit", "tool_call_limit", "time_limit", "token_budget", "cost_budget", "error_limit")
         self.record("end", status=stop.kind, why=stop.message, at=limit, value=stop.value, limit=stop.limit, steps=self.account.steps,
-                    elapsed=self.account.seconds())
-        return Result(stop.kind, self.answer, self.messages, self.account.usage, self.account.steps, self.journal.report(), self.pending, self.journal)
+                    elapsed=self.account.seconds(), **({"hook": self.stopped_by} if self.stopped_by else {}))
+        return Result(stop.kind, self.answer, self.messages, self.account.usage, self.account.model_calls, self.journal.report(), self.pending, self.journal)

@@ -64,6 +64,34 @@ def _sum(a, b):
 
 
 @dataclass(frozen=True)
+class Spent:
+    """What somebody has used for a run outside its own model calls: a sub-agent, a summary, a review. It is charged to the run once."""
+
+    usage: Usage
+    steps: int = 0          # model calls
+    tool_calls: int = 0
+    errors: int = 0         # tool errors among them
+
+    def __post_init__(self):
+        if not isinstance(self.usage, Usage):
+            raise TypeError(f"Spent: usage takes a Usage, not {self.usage!r:.80}")
+        for field in ("steps", "tool_calls", "errors"):
+            if isinstance(n := getattr(self, field), bool) or not isinstance(n, int) or n < 0:
+                raise ValueError(f"Spent: {field} must be a whole number of at least 0, not {n!r:.80}")
+
+    @classmethod
+    def of(cls, result) -> Spent:
+        """What a finished run has used, as its record tells it."""
+        done = [e for e in result.journal.of("result") if not e["stopped"]]
+        inner = [e["spent"] for e in result.journal.of("result", "view") if e.get("spent")]
+        return cls(result.usage, result.steps, len(done) + sum(s["tool_calls"] for s in inner),
+                   sum(e["error"] for e in done) + sum(s["errors"] for s in inner))
+
+    def as_dict(self) -> dict:
+        return {**vars(self), "usage": dict(vars(self.usage))}
+
+
+@dataclass(frozen=True)
 class Reply:
     """What a model returns: a text, tool calls, or both; then usage and why it stopped, as far as it says so.
 

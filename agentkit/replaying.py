@@ -71,6 +71,7 @@ class _Replay(_Run):
         self.execute_again, self.again, self.then = tools is not None, 0, journal
         self.answers = {e["id"]: e for e in journal.of("result")}
         self.people = {e["id"]: e for e in journal.of("decision")}
+        self.gated_then, self.views_then = {e["id"]: e for e in journal.of("gate")}, journal.of("view")
         self.milestones = _milestones(journal)      # (event, the list's length then, the limits that were in force)
         self.list, self.compared, self.last = journal.messages(), 0, None
 
@@ -117,6 +118,17 @@ class _Replay(_Run):
             return True if asked.id in self.answers else None
         return decision["approved"] or decision["why"]
 
+    def prepare(self) -> None:
+        """The hooks once more: what they sent, and what that used, is on record."""
+        while self.views_then and self.views_then[0]["step"] <= self.account.steps + 1:
+            self.record(**self.views_then.pop(0))
+
+    def gate(self, checked: tuple) -> tuple:
+        """The hooks: what they said of a call is on record."""
+        if event := self.gated_then.pop(checked[0].id, None):
+            self.record(**event)
+        return super().gate(checked)
+
     def run_together(self, calls: list[tuple]) -> None:
         """One after the other: a replay has nothing to wait for."""
         for call in calls:
@@ -133,7 +145,7 @@ class _Replay(_Run):
             self.again += 1
             now = self.execute(call, tool, arguments)
             _compare(f"the result of {tool.name}({canonical(arguments)})", event["content"].splitlines(), now.text.splitlines())
-        more = {"unknown": True} if event.get("unknown") else {}
+        more = {k: event[k] for k in ("unknown", "spent") if k in event}
         self.answer_call(call, ToolResult(event["content"], event["error"]), arguments, ran=event["ran"], stopped=event["stopped"], **more)
 
     def compare_lists(self, length: int, whole: bool = True) -> None:
@@ -164,7 +176,7 @@ class _RecordedLimits:
 
     def _recorded(self) -> Exit | None:
         event = self.work.milestones[0][0] if self.work.milestones else {"kind": "nothing"}
-        return Exit(event["status"], event["why"]) if event["kind"] == "end" and event["status"] in _OUTSIDE else None
+        return Exit(event["status"], event["why"]) if event["kind"] == "end" and (event["status"] in _OUTSIDE or "hook" in event) else None
 
 
 def _milestones(journal: Journal) -> list[tuple[dict, int, dict]]:

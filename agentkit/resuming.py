@@ -19,14 +19,14 @@ _GO_ON = {"waiting_for_approval", "model_error", *_LIMITS}
 
 
 def resume(journal: Journal, model, tools: Registry | Iterable[Tool], decisions: Mapping[str, object] | None = None, *,
-           limits: Limits | None = None, approve=None, count_tokens=None, prices=None, clock=time.monotonic) -> Result:
+           limits: Limits | None = None, approve=None, hooks=(), count_tokens=None, prices=None, clock=time.monotonic) -> Result:
     """Go on with the run that a journal holds, where it waits for a person, was stopped by a limit, or broke off.
 
     `decisions` are by call id: True to allow, False or a reason to reject. While one is missing, nothing runs. What has
     a result never runs again. A tool that was started and has none gets the outcome "unknown", which the model and the
     report are told; it runs again only if it is marked idempotent. A reply that was paid for is not asked for again.
-    `limits` None are the ones the run had; they count from its start, not from here. Pass the same count_tokens and
-    prices as to run(): functions are not recorded.
+    `limits` None are the ones the run had; they count from its start, not from here. Pass the same count_tokens,
+    prices and hooks as to run(): functions are not recorded.
 
     Raises ValueError, with nothing changed, for a run that has ended, for decisions that fit no waiting call and for
     limits that would stop it at once; RunTaken when another process has gone on with the run.
@@ -39,7 +39,7 @@ def resume(journal: Journal, model, tools: Registry | Iterable[Tool], decisions:
         raise TypeError(f"decisions takes a dict from call id to True, False or a reason, not {decisions!r:.80}")
     seen = len(journal.events)
     last = journal.of("start", "resume")[-1]
-    work = _Run(model, tools, Limits(**last["limits"]) if limits is None else limits, approve, journal, count_tokens, prices, clock)
+    work = _Run(model, tools, Limits(**last["limits"]) if limits is None else limits, approve, journal, count_tokens, prices, clock, hooks)
     reply = reread(work, journal)
     said = {id: word for id, word in (decisions or {}).items() if word is not None}
     shown = check_decisions(work, journal, reply, said)
@@ -107,11 +107,18 @@ def check_decisions(work: _Run, journal: Journal, reply: dict | None, said: dict
         raise ValueError(f"decisions: {'; '.join(wrong)}. " + (f"These wait: {names}" if names else "No call waits for a decision"))
     calls = {c.id: c for c in reply_of(reply).tool_calls} if reply else {}
     for id, bound in {**work.decided, **{id: shown[id] for id in said}}.items():
-        _, tool, arguments, problem = work.check(calls[id])
+        _, tool, arguments, problem = recorded_gate(work, work.check(calls[id]))
         if problem is None and (tool.name, canonical(arguments)) != (bound["name"], bound["arguments"]):
             raise ValueError(f"decisions: {id} was shown as {bound['name']}({bound['arguments']}) and stands in the record as "
                              f"{tool.name}({canonical(arguments)}): the record has been changed, so nothing runs")
     return shown
+
+
+def recorded_gate(work: _Run, checked: tuple) -> tuple:
+    """A checked call with the arguments that a hook gave it, where the record says so."""
+    call, tool, _, problem = checked
+    event = work.gated.get(call.id)
+    return checked if problem or event is None or event["did"] == "denied" else (call, tool, event["arguments"], None)
 
 
 def waiting_calls(journal: Journal) -> dict[str, dict]:

@@ -26,11 +26,13 @@ class State:
         self.registry = tools if isinstance(tools, Registry) else Registry(tools)
         self.definitions = self.registry.definitions()
         self.account = Account(limits, model, self.definitions, count, prices, clock)
+        self.options = {"count_tokens": count, "prices": prices, "clock": clock}    # what who works for this run takes over
         self.messages: list[dict] = []
         self.ids: set[str] = set()
         self.nudged = self.told = False         # the last reply was empty; it has been answered with a word of help
         # What has become of the last reply's calls: decisions and results by id, ids of those that were started.
         self.decided: dict[str, dict] = {}
+        self.gated: dict[str, dict] = {}        # what hooks said: denied, or changed to other arguments
         self.started: set[str] = set()
         self.results: dict[str, dict] = {}
         self.listed = True                      # their results have joined the list
@@ -63,17 +65,24 @@ class State:
             if not event["stopped"]:
                 account.tool_calls += 1
                 account.errors += event["error"]
+            if "spent" in event:
+                account.charge_spent(event["spent"])
         elif kind == "call":
             self.started.add(event["id"])
         elif kind == "decision":
             self.decided[event["id"]] = event
+        elif kind == "gate":
+            self.gated[event["id"]] = event
+        elif kind == "view":
+            if "spent" in event:
+                account.charge_spent(event["spent"])
         elif kind == "reply":
             self.close_step()
             if event["message"] is not None:
                 self.messages.append(event["message"])
-            account.steps, account.meter.prompt = event["step"], event["prompt_tokens"] + event["reply_tokens"]
+            account.steps, account.meter.prompt = event["step"], event.get("list_tokens", event["prompt_tokens"]) + event["reply_tokens"]
             account.charge(event["usage"])
-            self.decided, self.started, self.results, self.listed = {}, set(), {}, event["outcome"] in ("says", "done")
+            self.decided, self.gated, self.started, self.results, self.listed = {}, {}, set(), {}, event["outcome"] in ("says", "done")
             self.nudged, self.told = event["outcome"] in ("says", "empty_reply") and "invalid" not in event, False
         elif kind == "message":
             if event.get("error"):      # a reply that could not be read: it counts as a call that failed
@@ -92,6 +101,8 @@ class State:
                     began: float | None = None, **facts) -> None:
         """Record the one result of a call. It joins the list when its whole step is closed."""
         now = self.account.seconds()
+        if result.spent is not None:
+            facts["spent"] = result.spent.as_dict()
         self.record("result", step=self.account.steps, id=call.id, name=call.name, content=result.text, error=result.error, ran=ran, stopped=stopped,
                     key=canonical(call.arguments if arguments is None else arguments), seconds=0.0 if began is None else now - began, elapsed=now, **facts)
 

@@ -86,14 +86,25 @@ class Meter:
 
     def __init__(self, count: Callable[[str], int] | None, definitions: list[dict] = ()):
         self._count = count or rough_tokens
-        self.prompt = self._of(json.dumps(definitions)) if definitions else 0     # tokens of the next call's input
+        self._definitions = self._of(json.dumps(definitions)) if definitions else 0
+        self.prompt = self._definitions         # tokens of the next call's input, when the whole list is sent
+        self._sizes: dict[int, int] = {}        # by identity: the run's list keeps its messages alive
 
     def add(self, message: dict) -> int:
         """Count one message that has joined the list; returns its tokens."""
+        tokens = self._sizes[id(message)] = self._message(message)
+        self.prompt += tokens
+        return tokens
+
+    def measure(self, messages: list[dict], definitions: list[dict] | None = None) -> int:
+        """Tokens of another list than the run's own; `definitions` where others are sent than the run's."""
+        known = self._definitions if definitions is None else self._of(json.dumps(definitions)) if definitions and self.native else 0
+        return known + sum(self._sizes[id(m)] if id(m) in self._sizes else self._message(m) for m in messages)
+
+    def _message(self, message: dict) -> int:
         tokens = self._of(message["content"]) if message["content"] else 0
         for c in message.get("tool_calls", ()) if self.native else ():
             tokens += self._of(c["function"]["name"] + c["function"]["arguments"])
-        self.prompt += tokens
         return tokens
 
     native = True   # False: the calls are part of the text, so they are not counted beside it

@@ -14,7 +14,7 @@ from contextvars import ContextVar
 from dataclasses import dataclass
 
 from . import schema as schemas
-from .messages import clean, strict_json, to_text
+from .messages import Spent, clean, strict_json, to_text
 from .workers import run_together
 
 MAX_RESULT_CHARS = 20_000   # a tool result is sent again on every later call
@@ -105,7 +105,21 @@ def tool(fn=None, **flags):
     return Tool(fn.__name__, schemas.description_of(fn), schemas.function_schema(fn), converted if convert else fn, **flags)
 
 
-RUNNING: ContextVar[str | None] = ContextVar("the call that is running", default=None)
+class Running(typing.NamedTuple):
+    """What a tool or a hook may know of the run that it works for."""
+
+    key: str                            # a text of this one call
+    depth: int                          # 0 in a run of your own, 1 in the run of a sub-agent, and so on
+    left: Callable                      # () -> Limits: what the run may still use
+    options: dict                       # what a run on its behalf takes over: approve, count_tokens, prices, clock
+
+
+RUNNING: ContextVar[Running | None] = ContextVar("the call that is running", default=None)
+
+
+def running() -> Running | None:
+    """For use inside a tool or a hook: what it may know of the run that it works for; None outside a run."""
+    return RUNNING.get()
 
 
 def idempotency_key() -> str | None:
@@ -113,14 +127,18 @@ def idempotency_key() -> str | None:
 
     A tool that writes it beside what it changes can see that the change has been made already.
     """
-    return RUNNING.get()
+    return RUNNING.get() and RUNNING.get().key
 
 
 class ToolResult(typing.NamedTuple):
-    """What a call came to: the text for the model, and whether it counts as an error."""
+    """What a call came to: the text for the model, whether it counts as an error, and what it used of the run's budgets.
+
+    A tool may return one itself: to call its own text an error, or to have what it spent charged to the run.
+    """
 
     text: str
     error: bool = False
+    spent: Spent | None = None
 
 
 class Refused(Exception):
@@ -201,6 +219,8 @@ def run_tool(tool: Tool, arguments: dict) -> ToolResult:
         value = tool.fn(**arguments) if tool.timeout is None else run_together([lambda: tool.fn(**arguments)], [tool.timeout])[0].result()
     except Exception as error:
         return ToolResult(bounded(f"ERROR: {tool.name} failed: {describe(error)}", 2_000), error=True)
+    if isinstance(value, ToolResult):       # a tool that says itself what is an error, or what it spent
+        return ToolResult(bounded(to_text(value.text)), _is_error({"error": value.error}), value.spent if isinstance(value.spent, Spent) else None)
     return ToolResult(bounded(to_text(value)), error=_is_error(value))
 
 

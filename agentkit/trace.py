@@ -17,8 +17,9 @@ def rows(events: Iterable[dict]) -> list[tuple[str, str, str, str]]:
     """(step, what the model or somebody else did, what came back, tokens so far), from the events in call order."""
     found, spent, asked = [], 0, {}
     for e in events:
+        spent += _tokens(e["spent"]["usage"]) if e.get("spent") else 0      # what others used for the run
         if e["kind"] == "reply":
-            spent += sum(e["usage"][bucket] for bucket in ("input_tokens", "cached_tokens", "output_tokens"))
+            spent += _tokens(e["usage"])
             asked = {c["id"]: c["function"] for c in (e["message"] or {}).get("tool_calls", ())}
             if not asked:
                 found.append((str(e["step"]), e["outcome"], (e["message"] or {}).get("content") or "", f"{spent:,}"))
@@ -32,7 +33,20 @@ def rows(events: Iterable[dict]) -> list[tuple[str, str, str, str]]:
                          + (f": {e['why']}" if e["why"] else ""), f"{spent:,}"))
         elif e["kind"] == "resume":
             found.append(("", "(resumed)", "", f"{spent:,}"))
+        elif e["kind"] == "gate":
+            what = f"denied {e['name']}" + (f": {e['why']}" if e["why"] else "") if e["did"] == "denied" else \
+                f"changed the arguments of {e['name']} to {json.dumps(e['arguments'])}"
+            found.append(("", f"hook {e['hook']}", what, f"{spent:,}"))
+        elif e["kind"] == "view":
+            sent = f"sends {len(e['sent'])} messages in the place of {e['of']}"
+            found.append(("", f"hook {e['hook']}", sent + (f": {e['note']}" if e["note"] else ""), f"{spent:,}"))
+        elif e["kind"] == "hook":
+            found.append(("", f"hook {e['hook']}", f"failed {e['at'].replace('_', ' the ')} call ({e['raised']}); the run goes on", f"{spent:,}"))
     return found
+
+
+def _tokens(usage: dict) -> int:
+    return sum(usage[bucket] or 0 for bucket in ("input_tokens", "cached_tokens", "output_tokens"))
 
 
 def report(events: list[dict], open_calls: list[dict]) -> str:
