@@ -517,3 +517,36 @@ def test_bounded_text_is_never_blank_and_says_how_much_is_missing(value, limit):
         assert short == value
     elif value.strip():
         assert short.startswith(value[:limit]) and f"{len(value):,} characters in all" in short
+
+
+# ---- a glance at a flat schema says what the validator says ----------------------------------------------------------
+
+names = st.sampled_from(["a", "b", "c"])
+kinds = st.sampled_from(["string", "integer", "number", "boolean", "null", "array", ["string", "null"], "text", 3, None])
+properties = st.dictionaries(names, st.fixed_dictionaries({}, optional={"type": kinds, "description": st.just("x") | st.just(1), "default": st.just(1), "minimum": st.just(3)}))
+flat_schemas = st.fixed_dictionaries({}, optional={
+    "type": st.sampled_from(["object", "array"]), "properties": properties | st.just([]), "required": st.lists(names, max_size=3) | st.just("a"),
+    "additionalProperties": st.sampled_from([False, True, {}, {"type": "string"}]), "minProperties": st.just(2)})
+flat_values = st.dictionaries(names, st.none() | st.booleans() | st.integers(-5, 5) | st.sampled_from([1.0, 2.5, "x", "", [], {}]), max_size=3)
+
+
+def taking(a=0, b=0, c=0):
+    return "x"
+
+
+@steady
+@given(flat_schemas, st.lists(flat_values, min_size=1, max_size=6), st.booleans())
+@example({"properties": {"a": {"type": "integer"}}}, [{"a": True}, {"a": 1}, {"a": 1.0}, {"b": 1}, {}], False)
+@example({"properties": {"a": {"type": "number"}}, "required": ["a"]}, [{"a": False}, {"a": 1}, {"a": 1.5}, {}], True)
+def test_a_glance_at_a_flat_schema_agrees_with_the_validator(schema, values, anything):
+    made = Tool("t", "", schema, recording()[0].fn if anything else taking)
+    try:
+        validator = made.validator
+    except ValueError:      # a schema that is none is never flat, so that it is refused at once
+        assert made._flat is None
+        return
+    for value in values:
+        if made.fits(value):
+            assert validator.is_valid(value)
+        elif made._flat is not None and all(type(v) is not float or v % 1 for v in value.values()):
+            assert not validator.is_valid(value), "what fits exactly is seen at a glance"

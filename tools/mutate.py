@@ -22,14 +22,44 @@ except ImportError:  # Windows
     resource = None
 
 ROOT = Path(__file__).resolve().parent.parent
-TESTS = ["messages", "limits", "loop", "tools", "models", "tokens", "articles", "cases", "import", "mini", "properties", "replay", "journal", "resume", "parallel"]
-FIRST = {"store": "journal", "state": "loop", "trace": "loop", "resuming": "resume", "replaying": "replay"}  # the tests of a module that has another name
+TESTS = ["messages", "limits", "loop", "tools", "models", "tokens", "articles", "cases", "import", "mini", "properties", "replay", "journal", "resume", "parallel", "hooks"]
+FIRST = {"store": "journal", "state": "loop", "trace": "loop", "resuming": "resume", "replaying": "replay", "gates": "hooks"}  # the tests of a module that has another name
 
 # name: (module, the text as it is, the text as it must not be)
 MUTATIONS = {
+    # hooks, and what others spend
+    "a gate that raises lets pass": ("gates", 'new, why = None, f"it failed ({describe(error)})"', "new, why = None, None"),
+    "a gate that raises lets the model be called": ("gates", 'stop = Exit("refused", f"a hook ({name}) failed before', 'stop = None and Exit("refused", f"a hook ({name}) failed before'),
+    "a changed call is not checked": ("gates", 'return call, *self.registry.check(tool.name, event["arguments"]), None', 'return call, tool, event["arguments"], None'),
+    "a changed call needs no new yes": ("loop", 'if decision is None or decision["arguments"] != shown:', "if decision is None:"),
+    "the model is not told what ran": ("loop", "if call.id in self.gated:", "if False:"),
+    "a gate reaches the record": ("gates", "ToolCall(call.id, name, deepcopy(asked))", "ToolCall(call.id, name, asked)"),
+    "the last gate counts": ("gates", "                return self.gated[call.id]\n            if new", "                pass\n            if new"),
+    "a view is the list from then on": ("gates", "        self.sent = view.messages\n", "        self.sent = view.messages\n        self.messages[:] = view.messages\n"),
+    "a view need not be a list that a provider takes": ("gates", "        check_messages(view.messages)\n", ""),
+    "a view is counted as the whole list": ("gates", "account.view = account.meter.measure(", "account.meter.measure("),
+    "a view counts for ever": ("gates", "        account.view = None\n", ""),
+    "after a view the record has lost the list's size": ("loop", 'more["list_tokens"] = listed', "pass"),
+    "an observer that raises ends the run": ("gates", "            except Exception as error:\n                self.record(", "            except ZeroDivisionError as error:\n                self.record("),
+    "an observer sees what is not on record yet": (
+        "loop",
+        "        self.answer_call(call, result, arguments, ran=True, began=began)\n        if self.hooks:\n            self.tell(\"after_tool\", ToolCall(call.id, call.name, arguments), result)\n",
+        "        if self.hooks:\n            self.tell(\"after_tool\", ToolCall(call.id, call.name, arguments), result)\n        self.answer_call(call, result, arguments, ran=True, began=began)\n",
+    ),
+    "a redacted change runs": ("journal", '            kept["redacted"] = True\n', "            pass\n"),
+    "what a tool spends is not charged": ("state", '            if "spent" in event:\n                account.charge_spent(event["spent"])\n        elif kind == "call"', '        elif kind == "call"'),
+    "what a view spends is not charged": ("state", '        elif kind == "view":\n            if "spent" in event:\n', '        elif kind == "view":\n            if False:\n'),
+    "model calls of others are no steps": ("limits", 'self.delegated += spent["steps"]', "pass"),
+    "tool calls of others do not count": ("limits", 'self.tool_calls += spent["tool_calls"]', "pass"),
+    "errors of others do not count": ("limits", 'self.errors += spent["errors"]', "pass"),
+    "each of two has all that is left": ("loop", "self.execute(*call, len(batch)) for", "self.execute(*call) for"),
+    "the stricter limit is the larger": ("limits", '(max if name == "reserve" else min)(a, b)', "max(a, b)"),
+    "a hook's end is forgotten by a replay": ("replaying", 'or "hook" in event)', "or False)"),
+    "true fits an integer": ("tools", "if type(value) not in flat.get(name, ()):", "if not isinstance(value, flat.get(name, ())):"),
+    "what is required is not looked for": ("tools", 'return all(name in arguments for name in self.schema.get("required", ()))', "return True"),
     # the exits
     "no step limit": ("limits", "(step_limit(self, account) or time_limit", "(time_limit"),
-    "one step too many": ("limits", "account.steps >= limits.max_steps", "account.steps > limits.max_steps"),
+    "one step too many": ("limits", "account.model_calls >= limits.max_steps", "account.model_calls > limits.max_steps"),
     "one tool call too many": ("limits", "calls >= limits.max_tool_calls", "calls > limits.max_tool_calls"),
     "calls under way are not counted": ("limits", "account.tool_calls + account.under_way", "account.tool_calls"),
     "other calls are no barriers": ("loop", "if together and not (tool and tool.parallel):", "if False:"),
@@ -70,7 +100,7 @@ MUTATIONS = {
     # the loop
     "the budget is asked after the call": (
         "loop",
-        "stop = self.limits.before_reply(self.account)           # may we?",
+        "stop = self.prepare() or self.limits.before_reply(self.account)     # may we?",
         "stop = None if not self.account.steps else self.limits.before_reply(self.account)",
     ),
     "the prompt is counted after the reply": (
@@ -91,8 +121,8 @@ MUTATIONS = {
     ),
     "the start of a tool is not recorded": (
         "loop",
-        'self.record("call", step=self.account.steps, id=call.id, name=tool.name, arguments=arguments)\n        began = self.account.seconds()\n        self.ans',
-        "began = self.account.seconds()\n        self.ans",
+        'self.record("call", step=self.account.steps, id=call.id, name=tool.name, arguments=arguments)\n        began = self.account.seconds()\n        self.ran',
+        "began = self.account.seconds()\n        self.ran",
     ),
     "a result has the tool's name for its id": ("state", 'tool_message(event["id"], name, content)', "tool_message(name, name, content)"),
     "a repeated id is kept": ("state", "or known in used or clean(known)", "or clean(known)"),
@@ -214,7 +244,7 @@ MUTATIONS = {
     "cached tokens are counted twice": ("tokens", "unread = max(0, prompt - told.cached_tokens) if told else prompt", "unread = prompt"),
     "cached tokens are free": ("tokens", "cached = self.input if self.cached is None else self.cached", "cached = self.cached or 0"),
     "output costs what input costs": ("tokens", "output_tokens / 1e6 * self.output", "output_tokens / 1e6 * self.input"),
-    "definitions are not counted": ("tokens", "self.prompt = self._of(json.dumps(definitions)) if definitions else 0", "self.prompt = 0"),
+    "definitions are not counted": ("tokens", "self._definitions = self._of(json.dumps(definitions)) if definitions else 0", "self._definitions = 0"),
     "calls are not counted": ("tokens", 'for c in message.get("tool_calls", ()) if self.native else ():', "for c in ():"),
     "a marker stops the count": ("tokens", "disallowed_special=()", 'disallowed_special="all"'),
     # the report and the record
@@ -240,7 +270,7 @@ MUTATIONS = {
     "redacted arguments run": ("loop", "if call.id in self.redacted:", "if False:"),
     "a word of help is given twice": ("loop", "        if not self.told:\n", "        if True:\n"),
     "the tool changes what is on record": ("loop", "{k: deepcopy(v) for k, v in arguments.items()}", "arguments"),
-    "a key for each process": ("loop", 'RUNNING.set(f"{self.journal.run_id}:{call.id}")', 'RUNNING.set(f"{id(self)}:{call.id}")'),
+    "a key for each process": ("gates", 'Running(f"{self.journal.run_id}:{what}"', 'Running(f"{id(self)}:{what}"'),
     "a time-out loses the key": ("workers", "Outcome(context.run(job))", "Outcome(job())"),
     "a decision is bound to nothing": (
         "resuming",
