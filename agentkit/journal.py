@@ -150,7 +150,7 @@ class Journal:
             if event["kind"] == "result":
                 results.append(event)
                 continue
-            if event["kind"] in ("reply", "message", "end"):
+            if event["kind"] in ("reply", "message", "view", "end"):
                 yield from sorted(results, key=lambda e: place.get(e["id"], 0))
                 results = []
             if event["kind"] == "reply":

@@ -6,6 +6,7 @@ A figure is made by a pure function `settings -> Figure`, without pyplot: nothin
 import base64
 import io
 import logging
+from functools import lru_cache
 
 # On its first import on a machine matplotlib may say that it builds a font list: nothing a reader has to know.
 logging.getLogger("matplotlib.font_manager").setLevel(logging.ERROR)
@@ -13,7 +14,7 @@ logging.getLogger("matplotlib.font_manager").setLevel(logging.ERROR)
 import matplotlib
 import numpy as np
 from cycler import cycler
-from matplotlib.backends.backend_agg import FigureCanvasAgg
+from matplotlib.backends.backend_agg import FigureCanvasAgg, RendererAgg
 from matplotlib.figure import Figure
 from matplotlib.patches import FancyBboxPatch
 from PIL import Image
@@ -93,7 +94,7 @@ def png(fig, *, effort=9):
         _lay_on_card(fig)
     with matplotlib.rc_context(STYLE):
         fig.set_dpi(CSS_DPI * SHARPNESS)
-        canvas = FigureCanvasAgg(fig)
+        canvas = Canvas(fig)
         canvas.draw()
     # 256 colours are plenty for a chart: half the time to write and a third of the bytes.
     picture = Image.fromarray(np.asarray(canvas.buffer_rgba()))
@@ -101,6 +102,59 @@ def png(fig, *, effort=9):
     out = io.BytesIO()
     picture.save(out, format="png", compress_level=effort)
     return out.getvalue()
+
+
+class Canvas(FigureCanvasAgg):
+    """Paper for a figure; figures of one size share a pen, which remembers the words that it has written."""
+
+    def get_renderer(self):
+        return pen(*self.get_width_height(physical=True), self.figure.dpi)
+
+
+class Pen(RendererAgg):
+    """Draws a figure. Most of that time goes into its words, so words at a place where they have stood are only pasted."""
+
+    def __init__(self, width, height, dpi):
+        super().__init__(width, height, dpi)
+        self._written = {}  # (words, font, place): the pixels of every letter
+
+    def draw_text(self, gc, x, y, s, prop, angle, ismath=False, mtext=None):
+        if ismath:
+            return super().draw_text(gc, x, y, s, prop, angle, ismath, mtext)
+        key = (s, prop.copy(), x, y, angle)
+        if key in self._written:
+            for letter in self._written[key]:
+                self._renderer.draw_text_image(*letter, gc)
+            return None
+        if len(self._written) > 600:  # about 2 MB
+            self._written.clear()
+        agg, self._renderer = self._renderer, Watched(self._renderer)
+        try:
+            super().draw_text(gc, x, y, s, prop, angle, ismath, mtext)
+            self._written[key] = self._renderer.letters
+        finally:
+            self._renderer = agg
+        return None
+
+
+class Watched:
+    """A renderer, and the pictures of letters that it was given."""
+
+    def __init__(self, renderer):
+        self._renderer, self.letters = renderer, []
+
+    def draw_text_image(self, pixels, x, y, angle, gc):
+        self.letters.append((np.array(pixels), x, y, angle))
+        self._renderer.draw_text_image(pixels, x, y, angle, gc)
+
+    def __getattr__(self, name):
+        return getattr(self._renderer, name)
+
+
+@lru_cache(maxsize=12)
+def pen(width, height, dpi):
+    """The pen for figures of this size."""
+    return Pen(width, height, dpi)
 
 
 def show(fig, alt):
