@@ -113,6 +113,19 @@ def test_a_view_is_what_is_counted_and_what_a_budget_is_asked_for():
     assert gone_on.usage == short.usage, "read again, a record comes to the same account"
 
 
+def test_after_a_view_the_whole_list_counts_again_also_when_the_run_is_resumed():
+    def second_only(messages, tools):
+        return messages[:1] if len(messages) == 3 else None
+
+    hook, script, tools = Hook("once", before_model=second_only), [ADD, ADD, call("pay", amount=1)], [add, pay]
+    result, _ = go(script, hook, tools=tools, count_tokens=len)
+    plain, _ = go(script, tools=tools, count_tokens=len)
+    viewed, whole = ([e["prompt_tokens"] for e in r.journal.of("reply")] for r in (result, plain))
+    assert viewed == [whole[0], whole[0], whole[2]]
+    ends = [resume(r.journal, ScriptedModel(["ok"]), tools, {r.pending[0].id: True}, count_tokens=len) for r in (result, plain)]
+    assert ends[0].journal.of("reply")[-1]["prompt_tokens"] == ends[1].journal.of("reply")[-1]["prompt_tokens"]
+
+
 @pytest.mark.parametrize("said, status, words", [
     ("over the daily quota", "refused", "a hook (q) refused the model call: over the daily quota"),
     (False, "refused", "a hook (q) refused the model call"),
