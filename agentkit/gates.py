@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import difflib
+import inspect
+import json
 from collections.abc import Iterator
 from copy import deepcopy
 from typing import NamedTuple
 
-from .limits import LIMIT_KINDS, Exit, canonical, step_limit, time_limit
-from .messages import Spent, ToolCall, check_messages, clean, to_text
+from .limits import LIMIT_KINDS, Exit, canonical
+from .messages import Spent, ToolCall, check_messages, clean, strict_json, to_text
 from .state import State
 from .tools import RUNNING, Refused, Running, ToolResult, bounded, describe
 
@@ -31,14 +33,17 @@ class Gates(State):
     def __init__(self, model, tools, limits, journal, count, prices, clock, hooks=()):
         super().__init__(model, tools, limits, journal, count, prices, clock)
         self.hooks = {point: list(_named(hooks, point)) for point in POINTS} if (hooks := _checked(hooks)) else {}
+        self.options["hooks"] = hooks or ()             # a sub-agent's calls pass the same gates
         self.sends = getattr(model, "sends", None)      # a model that sends less than it is given says what
         self.sent = self.messages                       # the list of the next call
+        self.shown: list[dict] = []                     # copies of the list's messages: what hooks do to them changes nothing
+        self.shown_tools = deepcopy(self.definitions) if self.hooks else []
         outer = RUNNING.get()
         self.depth = outer.depth + 1 if outer else 0    # 1 for the run of a sub-agent, which runs inside a tool
 
     def running(self, what: str, share: int = 1) -> Running:
         """What a tool or a hook may know of the run that it works for."""
-        return Running(f"{self.journal.run_id}:{what}", self.depth, lambda: self.account.left(share), self.options)
+        return Running(f"{self.journal.run_id}:{what}", self.depth, lambda: self.account.left(share), dict(self.options))
 
     # ---- before a model call -----------------------------------------------------------------------------------------
 
@@ -46,13 +51,17 @@ class Gates(State):
         """Ask the before_model hooks what the next call is sent; the exit, if one of them refuses. The list itself stays whole."""
         account, self.sent = self.account, self.messages
         account.view = None
-        if not self.hooks and self.sends is None or step_limit(self.limits, account) or time_limit(self.limits, account):
-            return None
         for name, gate in self.hooks.get("before_model", ()):
+            left = account.left()
+            if 0 in (left.max_steps, left.max_seconds, left.budget_tokens, left.budget_usd):
+                return None                 # a limit ends the run, so there is no call to prepare, and nothing to spend on it
+            shown, said = self.to_show(), None
             try:
-                said = self.inside(f"step {account.steps + 1}", gate, list(self.sent), self.definitions)
-                stop = self.show_view(name, said)
+                said = self.inside(f"step {account.steps + 1}", gate, shown, self.shown_tools)
+                stop = self.show_view(name, said, shown)
             except Exception as error:      # a gate that fails has not let anything pass
+                spent = {"spent": said.spent.as_dict()} if isinstance(said, View) and isinstance(said.spent, Spent) else {}
+                self.record("hook", step=account.steps + 1, hook=name, at="before_model", raised=describe(error), **spent)
                 stop = Exit("refused", f"a hook ({name}) failed before the model call ({describe(error)})")
             if stop is not None:
                 self.stopped_by = name
@@ -65,24 +74,36 @@ class Gates(State):
                 return Exit("model_error", f"the model could not say what it sends ({describe(error)})")
         return None
 
-    def show_view(self, name: str, said) -> Exit | None:
+    def to_show(self) -> list[dict]:
+        """What the next call would be sent, as copies. Each message of the run is copied once, so that a long run stays linear."""
+        self.shown += deepcopy(self.messages[len(self.shown):])
+        if self.sent is self.messages:
+            return list(self.shown)
+        place = {id(m): i for i, m in enumerate(self.messages)}
+        return [self.shown[place[id(m)]] if id(m) in place else deepcopy(m) for m in self.sent]
+
+    def show_view(self, name: str, said, shown: list[dict]) -> Exit | None:
         """What a before_model hook said: None lets pass, a list or View is sent instead, False or a text refuses, an Exit names the exit."""
         if said is None or said is True:
             return None
         if isinstance(said, Exit):
             if said.kind not in (*LIMIT_KINDS, "refused"):
                 raise ValueError(f"a hook ends a run with one of {', '.join(LIMIT_KINDS)} or refused, not {said.kind!r:.40}")
+            json.dumps(said, allow_nan=False)       # it stands in the record
             return Exit(said.kind, clean(to_text(said.message)), said.value, said.limit)
         if said is False or isinstance(said, str):
             return Exit("refused", f"a hook ({name}) refused the model call" + (f": {clean(said)}" if said else ""))
         view = said if isinstance(said, View) else View(said)
         if not isinstance(view.messages, list):
             raise TypeError(f"before_model returns None, a list of messages, a View, a reason or an Exit, not {said!r:.80}")
-        check_messages(view.messages)
-        place = {id(m): i for i, m in enumerate(self.messages)}
-        self.record("view", step=self.account.steps + 1, hook=name, sent=[place.get(id(m), m) for m in view.messages], of=len(self.messages),
+        place = {id(m): i for i, m in enumerate(self.shown)}
+        places = [i if (i := place.get(id(m))) is not None and m == self.messages[i] else None for m in view.messages]
+        kept = [_plain_json(m) if i is None else i for i, m in zip(places, view.messages)]      # a message of the run is its number
+        sent = [self.messages[m] if isinstance(m, int) else m for m in kept]
+        check_messages(sent)
+        self.record("view", step=self.account.steps + 1, hook=name, sent=kept, of=len(self.messages),
                     note=clean(to_text(view.note)) if view.note else "", **({"spent": view.spent.as_dict()} if view.spent else {}))
-        self.sent = view.messages
+        self.sent = sent
         return None
 
     # ---- before a tool runs ------------------------------------------------------------------------------------------
@@ -98,7 +119,8 @@ class Gates(State):
         if event is None:
             return checked
         if event["did"] == "denied":
-            return call, None, None, ToolResult(bounded(_NO_GATE.format(event["hook"], f": {event['why']}" if event["why"] else ""), 2_000))
+            text = bounded(_NO_GATE.format(event["hook"], f": {event['why']}" if event["why"] else ""), 2_000)
+            return call, None, None, ToolResult(text, error="failed" in event)      # a no is no error, a broken gate is
         try:
             if event.get("redacted"):
                 raise Refused(_REDACTED)
@@ -108,15 +130,16 @@ class Gates(State):
 
     def ask_gates(self, call: ToolCall, name: str, arguments: dict) -> dict | None:
         """Ask one before_tool hook after the other; what they came to is recorded, unless all let the call pass as it is."""
-        asked, changed_by = arguments, None
+        asked, changed_by, more = arguments, None, {}
         for hook, gate in self.hooks.get("before_tool", ()):
             try:
                 said = self.inside(call.id, gate, ToolCall(call.id, name, deepcopy(asked)))
                 new, why = _verdict(said, name)
             except Exception as error:      # a gate that fails has not let anything pass
                 new, why = None, f"it failed ({describe(error)})"
+                more = {"failed": True}
             if why is not None:
-                self.record("gate", step=self.account.steps, id=call.id, name=name, did="denied", hook=hook, why=why)
+                self.record("gate", step=self.account.steps, id=call.id, name=name, did="denied", hook=hook, why=why, **more)
                 return self.gated[call.id]
             if new is not None and canonical(new) != canonical(asked):
                 asked, changed_by = new, hook
@@ -153,7 +176,12 @@ def _verdict(said, name: str) -> tuple[dict | None, str | None]:
         said = said.arguments
     if not isinstance(said, dict):
         raise TypeError(f"before_tool returns None, new arguments for {name}, or a reason to deny, not {said!r:.80}")
-    return said, None
+    return _plain_json(said), None
+
+
+def _plain_json(value):
+    """The value as a record keeps it: JSON and nothing else. Raises for what JSON has no word for."""
+    return strict_json(clean(json.dumps(value, ensure_ascii=False, allow_nan=False)))
 
 
 def _checked(hooks) -> list:
@@ -165,6 +193,8 @@ def _checked(hooks) -> list:
         near = next(iter(difflib.get_close_matches(strange[0], POINTS, 1, 0.6)), None) if strange else None
         if near:
             raise TypeError(f"a hook has no point {strange[0]!r}; did you mean {near}?")
+        if slow := [p for p in POINTS if inspect.iscoroutinefunction(getattr(hook, p, None))]:
+            raise TypeError(f"{slow[0]} is async; the loop runs plain functions, so wrap it: lambda *a: asyncio.run({slow[0]}(*a))")
         if not any(callable(getattr(hook, point, None)) for point in POINTS):
             raise TypeError(f"a hook has one or more of the functions {', '.join(POINTS)}: Hook(before_tool=fn); {hook!r:.80} has none")
     return hooks

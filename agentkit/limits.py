@@ -212,7 +212,7 @@ class Account:
         cost = usage["cost_usd"]
         if cost is None and self.price is not None:
             cost = self.price.of(**known)
-        blind = usage["input_tokens"] is None or usage["output_tokens"] is None
+        blind = usage["input_tokens"] is None or usage["output_tokens"] is None or cost != usage["cost_usd"]    # priced as if this run's model had done it
         self.charge({**known, "cost_usd": cost, "estimated": usage["estimated"] or blind})
         self.delegated += spent["steps"]
         self.tool_calls += spent["tool_calls"]

@@ -83,9 +83,10 @@ class Spent:
     def of(cls, result) -> Spent:
         """What a finished run has used, as its record tells it."""
         done = [e for e in result.journal.of("result") if not e["stopped"]]
-        inner = [e["spent"] for e in result.journal.of("result", "view") if e.get("spent")]
+        botched = [e for e in result.journal.of("message") if e.get("error")]   # replies that could not be read count as errors too
+        inner = [e["spent"] for e in result.journal.of("result", "view", "hook") if e.get("spent")]
         return cls(result.usage, result.steps, len(done) + sum(s["tool_calls"] for s in inner),
-                   sum(e["error"] for e in done) + sum(s["errors"] for s in inner))
+                   sum(e["error"] for e in done) + len(botched) + sum(s["errors"] for s in inner))
 
     def as_dict(self) -> dict:
         return {**vars(self), "usage": dict(vars(self.usage))}

@@ -71,7 +71,8 @@ class _Replay(_Run):
         self.execute_again, self.again, self.then = tools is not None, 0, journal
         self.answers = {e["id"]: e for e in journal.of("result")}
         self.people = {e["id"]: e for e in journal.of("decision")}
-        self.gated_then, self.views_then = {e["id"]: e for e in journal.of("gate")}, journal.of("view")
+        self.gated_then, self.views_then = {e["id"]: e for e in journal.of("gate")}, [
+            e for e in journal.of("view", "hook") if e.get("at", "before_model") == "before_model"]
         self.milestones = _milestones(journal)      # (event, the list's length then, the limits that were in force)
         self.list, self.compared, self.last = journal.messages(), 0, None
 

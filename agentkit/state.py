@@ -73,7 +73,7 @@ class State:
             self.decided[event["id"]] = event
         elif kind == "gate":
             self.gated[event["id"]] = event
-        elif kind == "view":
+        elif kind in ("view", "hook"):
             if "spent" in event:
                 account.charge_spent(event["spent"])
         elif kind == "reply":

@@ -119,9 +119,9 @@ class Meter:
         return tokens
 
     def usage(self, reply: Reply, prompt: int, written: int) -> Usage:
-        """The usage of one reply: as reported, or estimated and marked so. A report of nothing at all is no report."""
+        """The usage of one reply: as reported, or estimated and marked so. A report of nothing at all is no report, unless nothing was sent."""
         told = reply.usage
-        if told is not None and told.input_tokens is not None and told.output_tokens is not None and told.total_tokens:
+        if told is not None and told.input_tokens is not None and told.output_tokens is not None and (told.total_tokens or not prompt):
             return told
         known_in = told.input_tokens if told and told.total_tokens else None
         known_out = told.output_tokens if told and told.total_tokens else None

@@ -41,7 +41,8 @@ def rows(events: Iterable[dict]) -> list[tuple[str, str, str, str]]:
             sent = f"sends {len(e['sent'])} messages in the place of {e['of']}"
             found.append(("", f"hook {e['hook']}", sent + (f": {e['note']}" if e["note"] else ""), f"{spent:,}"))
         elif e["kind"] == "hook":
-            found.append(("", f"hook {e['hook']}", f"failed {e['at'].replace('_', ' the ')} call ({e['raised']}); the run goes on", f"{spent:,}"))
+            where = e["at"].replace("_", " the ") + " call" if e["at"].startswith(("before_", "after_")) else e["at"].replace("_", " ")
+            found.append(("", f"hook {e['hook']}", f"failed {where} ({e['raised']})", f"{spent:,}"))
     return found
 
 

@@ -125,7 +125,7 @@ def assert_rules(result):
     assert isinstance(result.journal, Journal) and str(result.journal.table())
     assert json.loads(json.dumps(result.journal.events)) == result.journal.events, "plain JSON, in memory too"
     replies = result.journal.of("reply")
-    others = [e["spent"] for e in result.journal.of("result", "view") if e.get("spent")]
+    others = [e["spent"] for e in result.journal.of("result", "view", "hook") if e.get("spent")]
     assert result.steps == len(replies) + (result.status == "model_error") + sum(s["steps"] for s in others)
     assert result.usage.total_tokens == sum(total(e["usage"]) for e in [*replies, *others])
     for m in messages:

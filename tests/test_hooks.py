@@ -1,5 +1,8 @@
 """Hooks in run(): two gates, two observers, what others spend, and what a resumed or replayed run makes of all that."""
 
+import decimal
+import json
+
 import pytest
 from harness import add, assert_rules, fail, look_up, pay, results
 from agentkit import Hook, Journal, Limits, Price, Reply, ScriptedModel, Spent, Tool, ToolResult, Usage, View, call, check_messages, replay, resume, run, running, tool
@@ -226,6 +229,100 @@ def test_redacted_arguments_of_a_hook_do_not_run_after_resume():
     result = run(ScriptedModel([[call("look_up", item="x"), call("pay", amount=1)]]), [look_up, pay], "go", journal=journal, hooks=[hook])
     done = resume(result.journal, ScriptedModel(["ok"]), [look_up, pay], {result.pending[0].id: True}, hooks=[hook])
     assert "kept only in redacted form" in results(done)[0] and done.status == "done"
+
+
+# ---- hooks that go too far -------------------------------------------------------------------------------------------
+
+def test_a_hook_cannot_rewrite_the_run_in_place():
+    def vandal(messages, tools):
+        tools.clear()
+        for m in messages:
+            m["content"] = "something else"
+            m.pop("tool_calls", None)
+
+    result, model = go([ADD, "ok"], Hook("v", before_model=vandal))
+    assert result.messages[0]["content"] == "go" and results(result) == ["3"] and model.tools
+
+
+def test_a_hook_that_edits_what_it_was_shown_and_returns_it_sends_its_edit_and_nothing_more():
+    def redact(messages, tools):
+        for m in messages:
+            m["content"] = "[redacted]" if m["role"] == "tool" else m["content"]
+        return messages
+
+    result, model = go([ADD, call("add", a=2, b=2), "ok"], Hook("redact", before_model=redact))
+    assert results(result) == ["3", "4"], "the run's list stays as it was"
+    assert [m["content"] for m in model.sent[-1] if m["role"] == "tool"] == ["[redacted]"] * 2
+    assert [e["sent"] for e in result.journal.of("view")][1] == [0, 1, {**result.messages[2], "content": "[redacted]"}]
+
+
+@pytest.mark.parametrize("hook", [
+    Hook("g", before_tool=lambda c: {"a": {1, 2}, "b": 2}),
+    Hook("g", before_tool=lambda c: {"a": decimal.Decimal(1), "b": 2}),
+    Hook("g", before_tool=lambda c: {"a": float("nan"), "b": 2}),
+    Hook("g", before_tool=lambda c: {1: 2}),
+    Hook("g", before_model=lambda m, t: [{**m[0], "extra": {"x": object()}}, *m[1:]]),
+    Hook("g", before_model=lambda m, t: [{"role": "user", "content": "\ud800"}, *m[1:]]),
+    Hook("g", before_model=lambda m, t: Exit("cost_budget", "x", decimal.Decimal(1))),
+    Hook("g", before_model=lambda m, t: View(m[:1], "note \ud800", "not spent")),
+])
+@pytest.mark.parametrize("on_disk", [False, True])
+def test_what_a_hook_says_never_breaks_the_record(hook, on_disk, tmp_path):
+    result = run(ScriptedModel([ADD, "ok"]), [add], "go", hooks=[hook], journal=Journal(tmp_path / "run.db" if on_disk else None))
+    json.dumps(result.journal.events, allow_nan=False, ensure_ascii=False).encode("utf-8")
+    assert_rules(result)
+
+
+def test_what_a_hook_sent_cannot_be_changed_when_it_is_on_record():
+    kept = []
+
+    def short(messages, tools):
+        kept.append({"role": "user", "content": "short"})
+        return kept[-1:]
+
+    result, _ = go([ADD, "ok"], Hook("h", before_model=short, after_model=lambda r: kept[-1].update(content="forged")))
+    assert [e["sent"] for e in result.journal.of("view")] == [[{"role": "user", "content": "short"}]] * 2
+
+
+def test_the_price_of_a_view_that_is_refused_is_charged():
+    orphan = [{"role": "tool", "tool_call_id": "x", "name": "y", "content": "z"}]
+    result, _ = go(["ok"], Hook("g", before_model=lambda m, t: View(orphan, "", SPENT)))
+    assert result.status == "refused" and result.usage.input_tokens == 100 and result.steps == 2
+
+
+def test_no_hook_spends_when_the_budget_is_spent():
+    asked = []
+    hook = Hook("sum", before_model=lambda m, t: asked.append(1) and None)
+    result, _ = go([Reply(None, (ADD,), Usage(90, 20)), "ok"], hook, limits=Limits(budget_tokens=100))
+    assert result.status == "token_budget" and len(asked) == 1
+
+
+def test_an_async_hook_is_said_at_once():
+    async def log(c, r):
+        pass
+
+    with pytest.raises(TypeError, match="after_tool is async"):
+        run(ScriptedModel(["ok"]), [], "go", hooks=[Hook("log", after_tool=log)])
+
+
+def test_a_tool_cannot_approve_for_others():
+    got = []
+    bad = Tool("bad", "", {}, lambda: running().options.update(approve=lambda c: True) or "x")
+    see = Tool("see", "", {}, lambda: got.append(running().options["approve"]) or "y")
+    go([[call("bad"), call("see")], "ok"], tools=[bad, see])
+    assert got == [None]
+
+
+def test_a_gate_that_always_says_no_ends_as_a_repeated_call_and_one_that_is_broken_as_errors():
+    no, _ = go([ADD] * 9, Hook("h", before_tool=lambda c: "no"), limits=Limits(max_steps=None))
+    broken, _ = go([call("add", a=n, b=1) for n in range(9)], Hook("h", before_tool=lambda c: 1 / 0), limits=Limits(max_steps=None, max_errors=3))
+    assert (no.status, broken.status) == ("repeated_call", "error_limit") and "were rejected" not in broken.report
+
+
+def test_what_has_no_price_of_its_own_is_an_estimate():
+    unpriced = Tool("t", "", {}, lambda: ToolResult("x", spent=Spent(Usage(1_000_000, 0), steps=1)))
+    result = run(ScriptedModel([Reply(None, (call("t"),), Usage(1, 1)), Reply("ok", usage=Usage(1, 1))]), [unpriced], "go", prices=Price(5, 5))
+    assert result.usage.estimated and result.usage.cost_usd > 5
 
 
 # ---- what others spend -----------------------------------------------------------------------------------------------
