@@ -5,7 +5,7 @@ import pytest
 pytest.importorskip("matplotlib")
 pytest.importorskip("ipywidgets")
 
-from agentkit.course.figures import COLOURS, figure, fill, line, png, show, shown_width  # noqa: E402
+from agentkit.course.figures import COLOURS, figure, fill, line, pen, png, show, shown_width  # noqa: E402
 from agentkit.course.lab import LABS, Choice, Drawing, Lab, Slider, Step, Switch  # noqa: E402
 
 
@@ -26,6 +26,20 @@ def test_the_same_figure_gives_the_same_small_bytes():
     first, second = png(chart()), png(chart())
     assert first == second == png(chart()) and b"Software" not in first
     assert len(first) < 40_000 and shown_width(first) == 710
+
+
+def test_words_from_memory_are_the_words_of_a_new_pen():
+    def words(colour):
+        fig, ax = figure(title="Words", margins=(0.8, 0.25, 0.45, 0.6))
+        ax.text(0.3, 0.4, "turned,\nin two lines", rotation=30, color=colour)
+        ax.text(0.5, 0.5, "$x^2$ dollars")
+        return png(fig)
+
+    warm = [words("#222222"), words("#D55E00"), words("#222222")]
+    pen.cache_clear()
+    assert words("#222222") == warm[0] == warm[2] != warm[1]
+    pen.cache_clear()
+    assert words("#D55E00") == warm[1]
 
 
 def test_a_figure_drawn_twice_is_the_same():

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections import defaultdict
 from dataclasses import dataclass, replace
 from functools import lru_cache
 from html import escape
@@ -146,11 +147,14 @@ def label_of(event: dict) -> str:
 
 def draw_events(ax, events, lanes, names) -> None:
     """The events as boxes from left to right, each in the lane of the process that wrote it."""
+    alike = defaultdict(list)       # all that look the same in a lane are one shape: quick to draw
     for n, (event, lane) in enumerate(zip(events, lanes), 1):
-        look = fill(_LOOK[event["kind"]]) if event["kind"] in _LOOK else {"facecolor": "#C9C6BE", "edgecolor": CARD}
-        ax.bar(n, 0.16, bottom=-lane - 0.08, width=0.86, **look)
+        alike[_LOOK.get(event["kind"]), lane].append((n - 0.43, 0.86))
         ax.text(n, -lane + 0.12, label_of(event), rotation=90, ha="center", va="bottom", size=7.5, color=INK)
-    ax.set(xlim=(0.3, len(events) + 0.9), xticks=range(1, len(events) + 1), yticks=[-n for n in range(len(names))])
+        ax.text(n, -0.03, str(n), transform=ax.get_xaxis_transform(), ha="center", va="top", size=8.5, color=INK)     # quicker than a tick
+    for (look, lane), places in alike.items():
+        ax.broken_barh(places, (-lane - 0.08, 0.16), **({"facecolor": "#C9C6BE", "edgecolor": CARD} if look is None else fill(look)))
+    ax.set(xlim=(0.3, len(events) + 0.9), xticks=(), yticks=[-n for n in range(len(names))])
     ax.set_yticklabels(names)
     ax.tick_params(labelsize=8.5, length=0)
     ax.grid(False)

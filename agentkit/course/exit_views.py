@@ -1,6 +1,7 @@
 """The pictures of notebook 06, and its lab over every limit at once."""
 
 from dataclasses import dataclass
+from functools import lru_cache
 from html import escape
 
 import ipywidgets as widgets
@@ -113,6 +114,7 @@ class Scale:
         return [self.options[0], self.options[-1], self.default]
 
 
+@lru_cache(maxsize=8)       # the picture and its words ask for the same run
 def lab_run(who, price=15, check=CHECKS[0], **limits):
     """One run of the lab: a stand-in, the price of output in USD per million tokens (input costs a fifth), and limits by name."""
     limits = {name: None if value == NO_LIMIT else value for name, value in limits.items()}

@@ -112,14 +112,14 @@ class Lab:
         if drawing == self._shown:
             return
         self._shown = drawing
-        spoken = f'<span style="{UNSEEN}">{escape(drawing.alt)}</span>' if drawing.png else ""
-        self._text.value = f'<div role="status" aria-live="polite">{drawing.html}{spoken}</div>'
-        if drawing.png:
+        if drawing.png:  # the picture goes first: words before it would have to be laid out before it is taken in
             with self._picture.hold_sync():  # one message
                 self._picture.value = drawing.png
                 self._picture.tooltip = drawing.alt  # the widget has no alt; its title is read out in its place
                 self._picture.width = str(shown_width(drawing.png))
         self._picture.layout.display = None if drawing.png else "none"
+        spoken = f'<span style="{UNSEEN}">{escape(drawing.alt)}</span>' if drawing.png else ""
+        self._text.value = f'<div role="status" aria-live="polite">{drawing.html}{spoken}</div>'
 
     def _label(self):
         """Give every control its label, wide enough for the longest, and its tooltip; return the width of a control."""
