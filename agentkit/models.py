@@ -153,24 +153,40 @@ def _unfenced(text: str) -> str:
     return fenced[1] if fenced else text
 
 
+_LABEL = re.compile(r"(?im)^[ \t*]*(thought|action input|action|observation|final answer)[ \t*]*:[ \t*]*")     # some models write labels in bold
+
+
 class _ReactReply(Reply):
     @property
     def final_text(self):
-        return self.text.rsplit("Final Answer:", 1)[1].strip() or None
+        return next((self.text[m.end():].strip() for m in _LABEL.finditer(self.text) if m[1].lower() == "final answer"), "") or None
 
 
 def read_react(text: str) -> Reply:
     """A reply of the ReAct protocol. Whatever the model wrote after an "Observation:" is its own invention and is dropped."""
-    own = re.split(r"(?m)^\s*Observation\s*:", text)[0].rstrip()
-    actions = re.findall(r"(?m)^\s*Action\s*:\s*(.+?)\s*$", own)
-    given = re.search(r"(?ms)^\s*Action Input\s*:\s*(.*?)\s*(?=^\s*(?:Thought|Action|Final Answer)\s*:|\Z)", own)
-    final = "Final Answer:" in own
-    if len(actions) == 1 and not final:
-        return Reply(own, (ToolCall(None, actions[0].strip("`'\" "), _unfenced(given[1]) if given else None),))
-    if final and not actions:
+    marks = list(_LABEL.finditer(text))
+    end = next((m.start() for m in marks if m[1].lower() == "observation"), len(text))
+    own, marks = text[:end].rstrip(), [m for m in marks if m.start() < end]
+    parts = {"thought": [], "action": [], "action input": [], "final answer": []}
+    for mark, after in zip(marks, [*marks[1:], None]):
+        parts[mark[1].lower()].append(own[mark.end():after.start() if after else len(own)].strip())
+    actions, inputs, answers = parts["action"], parts["action input"], parts["final answer"]
+    if len(actions) == 1 and len(inputs) <= 1 and not answers:
+        return Reply(own, (ToolCall(None, actions[0].strip("`'\"* "), _first_json(inputs[0]) if inputs else None),))
+    if answers and not actions:
         return _ReactReply(own)
     return Reply(own or text, invalid="ERROR: write either one action (Action: name, then Action Input: a JSON object) or Final Answer: text"
-                 + (", not both." if final else ", one at a time." if actions else "."))
+                 + (", not both." if answers else ", one at a time." if actions else "."))
+
+
+def _first_json(given: str) -> str:
+    """The input without talk on the lines below it. On its own line nothing may follow: that could be a second input."""
+    inner = re.sub(r"\A```(?:json)?[ \t]*\n", "", given)
+    try:
+        _, end = json.JSONDecoder().raw_decode(inner)
+    except (ValueError, RecursionError):
+        return _unfenced(given)
+    return inner[:end] if not inner[end:].split("\n")[0].strip() else given
 
 
 PROTOCOLS = {"json": read_json, "react": read_react}

@@ -230,6 +230,12 @@ def test_react_text_acts_and_finishes():
         ('Action: add\nAction Input: {"a": 1,\n "b": 2}', "add", '{"a": 1,\n "b": 2}'),
         ("  Action : look_up \n Action Input : {} ", "look_up", "{}"),
         ("Action: look_up\nAction Input: {}\nThought: that was it", "look_up", "{}"),
+        ("**Action:** look_up\n**Action Input:** {}", "look_up", "{}"),
+        ("thought: hm\naction: look_up\naction input: {}", "look_up", "{}"),
+        ("Action: look_up\nAction Input: {}\n\nNow I wait for the result.", "look_up", "{}"),
+        ('Action: look_up\nAction Input: {"item": "he said: Final Answer: no"}', "look_up", '{"item": "he said: Final Answer: no"}'),
+        ("Action: look_up\nAction Input: {} or {}", "look_up", "{} or {}"),     # no guess which of them: the harness refuses it
+        ("Action: look_up\nAction Input: {}\n**observation:** done\nFinal Answer: done", "look_up", "{}"),
     ],
 )
 def test_react_text_is_read_as_people_write_it(written, name, arguments):
@@ -244,11 +250,18 @@ def test_react_text_is_read_as_people_write_it(written, name, arguments):
         ("Action: a\nFinal Answer: b", "not both."),
         ("Action: a\nAction Input: {}\nAction: b\nAction Input: {}", "one at a time."),
         ("Observation: made up", "or Final Answer: text."),
+        ("**Observation:** made up\nFinal Answer: b", "or Final Answer: text."),
+        ("Action: a\nAction Input: {}\nAction Input: {}", "one at a time."),
     ],
 )
 def test_react_text_that_is_neither_is_told_so(written, told):
     reply = TextModel(lambda messages: written, "react")([GO])
     assert reply.tool_calls == () and reply.final_text is None and reply.invalid.endswith(told)
+
+
+def test_a_react_answer_may_speak_of_labels():
+    reply = TextModel(lambda messages: "Final Answer: write\n**so:** Action: x", "react")([GO])
+    assert reply.final_text == "write\n**so:** Action: x"
 
 
 def test_three_replies_of_the_same_nonsense_are_a_loop_and_each_is_an_error():
