@@ -11,10 +11,12 @@ from dataclasses import dataclass
 from .gates import Gates
 from .journal import Journal, JournalError
 from .limits import Exit, Limits, canonical
-from .messages import Reply, ToolCall, Usage, clean
+from .messages import REFUSED, TRUNCATED, Reply, ToolCall, Usage, clean
 from .state import name_calls, plain_message
 from .tools import RUNNING, Refused, Registry, Tool, ToolResult, bounded, describe, run_together, run_tool, to_text
 
+_ENDS = TRUNCATED | REFUSED
+_FIXED = frozenset({str, int, float, bool, type(None)})     # nobody can change these, so they need no copy
 _EMPTY = "Your reply was empty. Call a tool, or answer in text."
 _CUT = "ERROR: not run: the reply was truncated at the length limit, so this call may not be whole. Write a shorter reply."
 _DECLINED = "ERROR: not run: the reply was marked as refused."
@@ -116,6 +118,8 @@ class _Run(Gates):
 
     def exit_of(self, reply: Reply) -> Exit | None:
         """The contents of a reply decide, not its label."""
+        if (reply.tool_calls or reply.invalid) and reply.stop_reason not in _ENDS:
+            return None
         n = self.account.model_calls
         after = f"after {n} step{'' if n == 1 else 's'}"
         if reply.refused:
@@ -258,7 +262,7 @@ class _Run(Gates):
         """The tool itself, on a copy of the arguments: the record keeps what was asked. Writes nothing, so it may run in any thread."""
         token = RUNNING.set(self.running(call.id, beside))
         try:
-            result = run_tool(tool, {k: deepcopy(v) for k, v in arguments.items()})
+            result = run_tool(tool, {k: v if type(v) in _FIXED else deepcopy(v) for k, v in arguments.items()})
         finally:
             RUNNING.reset(token)
         if call.id in self.gated:       # the model is told what really ran

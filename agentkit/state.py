@@ -131,15 +131,17 @@ class State:
 
 def name_calls(reply: Reply, used: set[str]) -> Reply:
     """The reply as it is recorded: every call with an id of its own in the run (missing, repeated and reused ones are replaced), all in text."""
-    calls = []
+    calls, changed = [], False
     for call in reply.tool_calls:
         known = call.id
         if not isinstance(known, str) or not known.strip() or known in used or clean(known) != known:
             known = next(i for n in range(len(used) + 1, len(used) * 2 + 3) if (i := f"call_{n}") not in used)
         used.add(known)
         name, arguments = to_text(call.name), written_arguments(call.arguments)
-        calls.append(call if known is call.id and name is call.name and arguments is call.arguments else ToolCall(known, name, arguments))
-    return reply if calls == list(reply.tool_calls) else replace(reply, tool_calls=tuple(calls))
+        if known is not call.id or name is not call.name or arguments is not call.arguments:
+            call, changed = ToolCall(known, name, arguments), True
+        calls.append(call)
+    return replace(reply, tool_calls=tuple(calls)) if changed else reply
 
 
 def written_arguments(arguments) -> str:

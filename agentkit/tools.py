@@ -20,9 +20,7 @@ from .workers import run_together
 
 MAX_RESULT_CHARS = 20_000   # a tool result is sent again on every later call
 MAX_DEPTH = 64              # deeper arguments are an attack or an accident
-_FLAT = {"string": (str,), "integer": (int,), "number": (int, float), "boolean": (bool,)}
 _NO_JSONSCHEMA = "agentkit checks arguments with jsonschema: run `python3 -m agentkit setup`, or pip install jsonschema"
-_FLAT_KEYS = {"type", "properties", "required", "additionalProperties"}
 _SHOWN = 200                # characters of a wrong input that an error text repeats
 
 
@@ -76,35 +74,16 @@ class Tool:
         return _takes_anything(self.fn)
 
     @functools.cached_property
-    def _flat(self) -> dict | None:
-        """Argument -> the Python types that fit it, for a schema that asks for nothing else; None for any other schema."""
-        known = self.schema.get("properties")
-        closed = self.schema.get("additionalProperties", self.anything) is False
-        needed = self.schema.get("required", [])
-        if not isinstance(known, dict) or not closed or self.schema.get("type", "object") != "object" or not self.schema.keys() <= _FLAT_KEYS \
-                or not isinstance(needed, list) or not all(isinstance(n, str) for n in needed) or len(set(needed)) != len(needed):
-            return None
-        flat = {}
-        for name, wanted in known.items():
-            kind = wanted.get("type") if isinstance(wanted, dict) and wanted.keys() <= {"type", "description", "default"} else None
-            if not isinstance(name, str) or not isinstance(kind, str) or kind not in _FLAT or not isinstance(wanted.get("description", ""), str):
-                return None
-            flat[name] = _FLAT[kind]
-        return flat
+    def _glance(self):
+        return schemas.glance(self.schema, self.anything)
 
     def fits(self, arguments: dict) -> bool:
         """Whether the arguments fit a flat schema at a glance. A validator takes thirty times as long; what does not fit is for it to explain."""
-        flat = self._flat
-        if flat is None:
-            return False
-        for name, value in arguments.items():
-            if type(value) not in flat.get(name, ()):       # type(True) is bool, which is no number
-                return False
-        return all(name in arguments for name in self.schema.get("required", ()))
+        return self._glance is not None and self._glance(arguments)
 
     def ready(self) -> None:
         """Raise now what would otherwise show in the run. A flat schema is sound as it stands, and the validator, slow to import, can wait."""
-        if self._flat is None:
+        if self._glance is None:
             self.validator
         elif find_spec("jsonschema") is None:
             raise ImportError(_NO_JSONSCHEMA)

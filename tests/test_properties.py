@@ -523,7 +523,9 @@ def test_bounded_text_is_never_blank_and_says_how_much_is_missing(value, limit):
 
 names = st.sampled_from(["a", "b", "c"])
 kinds = st.sampled_from(["string", "integer", "number", "boolean", "null", "array", ["string", "null"], "text", 3, None])
-properties = st.dictionaries(names, st.fixed_dictionaries({}, optional={"type": kinds, "description": st.just("x") | st.just(1), "default": st.just(1), "minimum": st.just(3)}))
+properties = st.dictionaries(names, st.fixed_dictionaries({}, optional={"type": kinds, "description": st.just("x") | st.just(1), "default": st.just(1),
+    "minimum": st.integers(-2, 3) | st.just(1.5) | st.just(True), "maximum": st.integers(0, 4), "minLength": st.integers(-1, 2), "maxLength": st.integers(0, 2),
+    "enum": st.lists(st.sampled_from(["x", "", "y", 1]), max_size=3)}))
 flat_schemas = st.fixed_dictionaries({}, optional={
     "type": st.sampled_from(["object", "array"]), "properties": properties | st.just([]), "required": st.lists(names, max_size=3) | st.just("a"),
     "additionalProperties": st.sampled_from([False, True, {}, {"type": "string"}]), "minProperties": st.just(2)})
@@ -543,10 +545,10 @@ def test_a_glance_at_a_flat_schema_agrees_with_the_validator(schema, values, any
     try:
         validator = made.validator
     except ValueError:      # a schema that is none is never flat, so that it is refused at once
-        assert made._flat is None
+        assert made._glance is None
         return
     for value in values:
         if made.fits(value):
             assert validator.is_valid(value)
-        elif made._flat is not None and all(type(v) is not float or v % 1 for v in value.values()):
+        elif made._glance is not None and all(type(v) is not float or v % 1 for v in value.values()):
             assert not validator.is_valid(value), "what fits exactly is seen at a glance"

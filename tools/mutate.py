@@ -23,7 +23,7 @@ except ImportError:  # Windows
 
 ROOT = Path(__file__).resolve().parent.parent
 TESTS = ["messages", "limits", "loop", "tools", "models", "tokens", "articles", "cases", "import", "mini", "properties", "replay", "journal", "resume", "parallel", "hooks"]
-FIRST = {"store": "journal", "state": "loop", "trace": "loop", "resuming": "resume", "replaying": "replay", "gates": "hooks"}  # the tests of a module that has another name
+FIRST = {"store": "journal", "state": "loop", "trace": "loop", "resuming": "resume", "replaying": "replay", "gates": "hooks", "schema": "properties"}  # the tests of a module that has another name
 
 # name: (module, the text as it is, the text as it must not be)
 MUTATIONS = {
@@ -55,8 +55,8 @@ MUTATIONS = {
     "each of two has all that is left": ("loop", "self.execute(*call, len(batch)) for", "self.execute(*call) for"),
     "the stricter limit is the larger": ("limits", '(max if name == "reserve" else min)(a, b)', "max(a, b)"),
     "a hook's end is forgotten by a replay": ("replaying", 'or "hook" in event)', "or False)"),
-    "true fits an integer": ("tools", "if type(value) not in flat.get(name, ()):", "if not isinstance(value, flat.get(name, ())):"),
-    "what is required is not looked for": ("tools", 'return all(name in arguments for name in self.schema.get("required", ()))', "return True"),
+    "true fits an integer": ("schema", "if type(value) not in kinds:", "if not isinstance(value, kinds):"),
+    "what is required is not looked for": ("schema", "return arguments.keys() >= needed", "return True"),
     # the exits
     "no step limit": ("limits", "(step_limit(self, account) or time_limit", "(time_limit"),
     "one step too many": ("limits", "account.model_calls >= limits.max_steps", "account.model_calls > limits.max_steps"),
@@ -269,7 +269,7 @@ MUTATIONS = {
     ),
     "redacted arguments run": ("loop", "if call.id in self.redacted:", "if False:"),
     "a word of help is given twice": ("loop", "        if not self.told:\n", "        if True:\n"),
-    "the tool changes what is on record": ("loop", "{k: deepcopy(v) for k, v in arguments.items()}", "arguments"),
+    "the tool changes what is on record": ("loop", "{k: v if type(v) in _FIXED else deepcopy(v) for k, v in arguments.items()}", "arguments"),
     "a key for each process": ("gates", 'Running(f"{self.journal.run_id}:{what}"', 'Running(f"{id(self)}:{what}"'),
     "a time-out loses the key": ("workers", "Outcome(context.run(job))", "Outcome(job())"),
     "a decision is bound to nothing": (
