@@ -21,6 +21,7 @@ _NAMES = {
     "Step": "agentkit.course.lab",
     "Switch": "agentkit.course.lab",
     "player": "agentkit.course.moves",
+    "recall": "agentkit.course.recalls",
 }
 __all__ = list(_NAMES)
 
