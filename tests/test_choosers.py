@@ -1,16 +1,13 @@
 """The readers: the same on every machine, and no more than what the notebooks say of them."""
 
-import math
 import os
 import subprocess
 import sys
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
 from agentkit import tool
-from agentkit.course.choosers import HABITS, MISNAMED, REQUESTS, Reader, chance, outcome, wilson, words
+from agentkit.course.choosers import HABITS, MISNAMED, REQUESTS, Reader, chance, outcome, words
 
 WHEN = {
     "get_order": "Look up one order. Use it for every question about an order: where it is, if it was sent, when it arrives, what was bought.",
@@ -120,15 +117,3 @@ def test_an_offer_is_taken_literally_and_a_list_only_where_something_fits():
 
 def test_half_of_the_wrong_names_mean_no_tool():
     assert [meant for _, meant in MISNAMED].count(None) * 2 == len(MISNAMED) == len({name for name, _ in MISNAMED})
-
-
-@given(st.integers(1, 10_000).flatmap(lambda of: st.tuples(st.integers(0, of), st.just(of))))
-def test_the_interval_holds_the_share_and_stays_between_0_and_1(case):
-    k, of = case
-    low, high = wilson(k, of)
-    assert 0 <= low <= k / of + 1e-12 and k / of - 1e-12 <= high <= 1
-
-
-def test_the_interval_is_wilsons():
-    low, high = wilson(9, 10)       # the textbook case: 0.596 to 0.982
-    assert math.isclose(low, 0.596, abs_tol=0.001) and math.isclose(high, 0.982, abs_tol=0.001)

@@ -9,7 +9,6 @@ from __future__ import annotations
 import functools
 import hashlib
 import json
-import math
 import re
 from collections import Counter
 
@@ -141,10 +140,3 @@ def outcome(tool, arguments: dict, wanted) -> str:
     """What a call came to: "right", "refused" (a text came back, so it can be mended) or "wrong" (something else was done)."""
     result = Registry([tool]).execute(tool.name, arguments)
     return "refused" if result.error else "right" if json.loads(result.text) == wanted else "wrong"
-
-
-def wilson(right: int, of: int) -> tuple[float, float]:
-    """The 95 % interval of the share `right / of` (Wilson's): where it would lie with very many readers of this kind."""
-    z, share = 1.96, right / of
-    middle, half = share + z * z / (2 * of), z * math.sqrt(share * (1 - share) / of + z * z / (4 * of * of))
-    return max(0.0, (middle - half) / (1 + z * z / of)), min(1.0, (middle + half) / (1 + z * z / of))

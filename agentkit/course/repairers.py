@@ -19,6 +19,7 @@ from .error_styles import DAYS, NOTES, ORDERS, TOOLS
 _DEFINITIONS = json.dumps(TOOLS.definitions())     # a model is sent them with every call
 
 KINDS = ("wrong argument name", "wrong type", "wrong value", "missing argument", "unknown tool", "wrong id format")
+GUESSES = 8         # what a stand-in tries where the text tells it nothing; one of them is right
 _CALLED = {     # what else a thing may be called: the mistakes are drawn from here, and the guesses too
     "get_order": "find_order lookup_order read_order fetch_order getorder get_orders order order_info show_order load_order",
     "ship_order": "send_order dispatch_order deliver_order ship_orders shiporder post_order mail_order ship start_shipping order_ship",
@@ -185,8 +186,8 @@ class Repairer:
         return {"tool": tool, "args": args}
 
 
-def repairer(kind: str, seed: int, guesses: int = 8) -> Repairer:
-    """A stand-in with one mistake of this kind; the right thing stands somewhere in its list of so many guesses."""
+def repairer(kind: str, seed: int) -> Repairer:
+    """A stand-in with one mistake of this kind; the right thing stands somewhere in its list of guesses."""
     rng = random.Random(f"{kind} {seed}")
     order_id = rng.choice(list(ORDERS))
     wants = [{"tool": "ship_order", "args": {"order_id": order_id, "boxes": rng.randint(2, 9), "speed": rng.choice(list(DAYS))}},
@@ -208,14 +209,14 @@ def repairer(kind: str, seed: int, guesses: int = 8) -> Repairer:
     pools = {"tool": _called(right["tool"]), "missing": _called("missing")}
     pools |= {("name", k): _called(true if k == bad else k) for k in wrong["args"]}
     pools |= {("value", k): _called(args[true if k == bad else k]) for k in wrong["args"]}
-    lists = {p: rng.sample([w for w in pool if w != bad], min(guesses, len(pool) - 1) if p != place else guesses - 1) for p, pool in pools.items()}
-    lists[place] = rng.sample(lists[place] + [true], guesses)
+    lists = {p: rng.sample([w for w in pool if w != bad], min(GUESSES, len(pool) - 1) if p != place else GUESSES - 1) for p, pool in pools.items()}
+    lists[place] = rng.sample(lists[place] + [true], GUESSES)
     return Repairer(kind, right, wrong, lists)
 
 
-def repairers(each: int = 20, guesses: int = 8) -> tuple[Repairer, ...]:
+def repairers(each: int = 20) -> tuple[Repairer, ...]:
     """The same stand-ins every time: `each` of every kind."""
-    return tuple(repairer(kind, seed, guesses) for kind in KINDS for seed in range(each))
+    return tuple(repairer(kind, seed) for kind in KINDS for seed in range(each))
 
 
 # ---- the experiment ------------------------------------------------------------------------------------------------------
@@ -243,6 +244,12 @@ def attempt(one: Repairer, tell, retries: int = 4) -> Attempt:
             break
         listed += written + _tokens(text)
     return Attempt(one.kind, trace[-1][0] == one.right, len(trace) - 1, spent, tuple(trace))
+
+
+def summary(found) -> tuple[int, int, float, float]:
+    """(repaired, of how many, then the means of a stand-in: further calls, tokens of these calls)."""
+    n = len(found)
+    return sum(a.repaired for a in found), n, sum(a.calls for a in found) / n, sum(a.tokens for a in found) / n
 
 
 @functools.lru_cache(maxsize=20_000)

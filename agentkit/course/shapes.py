@@ -1,7 +1,7 @@
 """Three shapes on one task, "if the order is late, refund it": a single call, a workflow and an agent, each run for real."""
 
 import inspect
-import re
+from dataclasses import replace
 from html import escape
 
 from agentkit import run
@@ -45,6 +45,14 @@ def agent(request, tools):
 SHAPES = {"single call": single_call, "workflow": fixed_chain, "workflow with an if": chain_with_if, "agent": agent}
 
 
+def with_ids(model):
+    """The same model with an id on each call, as a provider gives them; `run` does this for the loops of agentkit."""
+    def named(messages, tools):
+        reply = model(messages, tools)
+        return replace(reply, tool_calls=tuple(replace(c, id=f"{len(messages)}-{n}") for n, c in enumerate(reply.tool_calls)))
+    return named
+
+
 def attempt(shape, case):
     """Run one shape on one case in a fresh shop: (what it said, the refunds it really made, were they the right ones)."""
     tools, refunds = shop.new_shop()
@@ -58,18 +66,19 @@ def attempt(shape, case):
 
 def grid():
     """The table of all shapes on all cases: what was refunded, and whether it was right, in words."""
-    fig, ax = figure(7.6, 2.9, title="Who refunds the right orders?")
+    fig, ax = figure(7.6, 2.9, title="Only the agent is right for all three customers")
     ax.set(xlim=(0, len(CASES)), ylim=(len(SHAPES), 0), xticks=[c + 0.5 for c in range(len(CASES))], yticks=[s + 0.5 for s in range(len(SHAPES))])
     ax.set_xticklabels([c.replace(", ", ",\n") for c in CASES])
     ax.set_yticklabels(SHAPES)
     ax.grid(False)
+    ax.spines[:].set_visible(False)
     ax.tick_params(length=0)
     for r, shape in enumerate(SHAPES):
         for c, case in enumerate(CASES):
             said, refunds, right = attempt(shape, case)
             ax.add_patch(_box(c, r, right))
             did = f"refunds {', '.join(refunds)}" if refunds else "crashes" if said.startswith("crashed") else "refunds nothing"
-            ax.text(c + 0.5, r + 0.5, f"{'right' if right else 'WRONG'}: {did}", ha="center", va="center", fontsize=9,
+            ax.text(c + 0.5, r + 0.5, f"{'right' if right else 'WRONG'}: {did}", ha="center", va="center", fontsize=8.5,
                     weight="normal" if right else "bold")
     return fig
 
@@ -87,7 +96,8 @@ def story(shape, case):
     code = inspect.getsource(SHAPES[shape])
     rows = (("the customer", f"{RULE} {request}"), ("it says", said), ("it refunds", ", ".join(refunds) or "nothing"),
             ("right would be", ", ".join(wanted) or "nothing"), ("so it is", "right" if right else "WRONG"))
-    cells = "".join(f'<tr><td style="text-align:left"><b>{name}</b></td><td style="text-align:left">{escape(str(text))}</td></tr>' for name, text in rows)
+    cells = "".join(f'<tr><td style="text-align:left;padding-right:1em"><b>{name}</b></td>'
+                    f'<td style="text-align:left">{escape(str(text))}</td></tr>' for name, text in rows)
     return (f'<table>{cells}</table>'
             f'<pre style="line-height:1.35;margin:0.6em 0">{escape(code)}</pre>')
 
