@@ -1,4 +1,4 @@
-"""The door to the course: python3 -m agentkit lab | test | demo | serve | doctor. It runs before anything is installed, so it is
+"""The door to the course: python3 -m agentkit lab | test | demo | serve | doctor | grade | teach. It runs before anything is installed, so it is
 standard library only, and it parses on Python 3.6 so that an old Python is told what to do instead of a syntax error."""
 
 import argparse
@@ -39,6 +39,8 @@ def parser():
     setup = commands.add_parser("setup", help="set up and do no more")
     setup.add_argument("--rebuild", action="store_true", help="make .venv anew, whatever is in it")
     commands.add_parser("refresh", help="set up if needed, then execute notebooks anew and clean them")
+    commands.add_parser("grade", help="grade a class: notebooks or .py files, one row per learner and exercise (grade --help)")
+    commands.add_parser("teach", help="write the solved notebooks, and twins for a lecture (teach --help)")
     return top
 
 
@@ -150,6 +152,18 @@ def refresh(args, rest):
     return become([str(python), "-m", "agentkit.course.refresh"] + rest, setup_env.child_env(setup_env.ROOT))
 
 
+def grade(args, rest):
+    """Hand over to the module that grades a class."""
+    python = setup_env.ensure(out=sys.stderr)       # what is printed here is a table, and may be piped
+    return become([str(python), "-m", "agentkit.course.grading"] + rest, setup_env.child_env(setup_env.ROOT))
+
+
+def teach(args, rest):
+    """Hand over to the module that makes the teacher's notebooks."""
+    python = setup_env.ensure()
+    return become([str(python), "-m", "agentkit.course.teach"] + rest, setup_env.child_env(setup_env.ROOT))
+
+
 def become(command, env):
     """Turn into a command, so that Ctrl-C and kill reach it directly; Windows has no such thing and waits."""
     if os.name == "nt":
@@ -176,16 +190,17 @@ def main(argv=None):
     """Do what the command line says and return the exit code. What is wrong with the machine is told in lines, not tracebacks."""
     safe_output()
     argv = list(sys.argv[1:] if argv is None else argv)
-    passing = argv[:1] in (["test"], ["refresh"])       # these take any option, so argparse must not look at them
+    passing = argv[:1] in (["test"], ["refresh"], ["grade"], ["teach"])     # these take any option, so argparse must not look at them
     args, rest = parser().parse_known_args(argv[:1] if passing else argv)
     rest = argv[1:] if passing else rest
     if args.command is None:
         parser().print_help()
         return 0
-    if rest and args.command not in ("lab", "test", "refresh"):
+    if rest and args.command not in ("lab", "test", "refresh", "grade", "teach"):
         parser().error("%s does not take %s" % (args.command, " ".join(rest)))
     try:
-        return {"lab": lab, "test": test, "demo": demo, "serve": serve, "doctor": diagnose, "setup": setup, "refresh": refresh}[args.command](args, rest)
+        return {"lab": lab, "test": test, "demo": demo, "serve": serve, "doctor": diagnose, "setup": setup, "refresh": refresh,
+                "grade": grade, "teach": teach}[args.command](args, rest)
     except KeyboardInterrupt:
         return complain("Stopped. Start the same command again to go on.", code=130)
     except Problem as e:

@@ -139,6 +139,8 @@ def _call_text(name, args, kwargs):
 
 def _line_of(error, answer):
     """The deepest line of the learner's own code that the exception passed through."""
+    if hasattr(error, "learners_line"):  # it was raised in another process, where a class is graded
+        return error.learners_line
     files = {code.co_filename for code in stubs.codes(answer).values()}
     frames = [(frame, line) for frame, line in traceback.walk_tb(error.__traceback__)]
     for frame, line in reversed(frames):
