@@ -580,10 +580,9 @@ def test_show_is_the_same_on_every_start():
 # The names a notebook calls.
 
 
-def test_check_gives_its_header_and_task_for_a_stub():
+def test_check_gives_its_header_and_what_to_do_for_a_stub():
     assert repr(check("98-1")) == (
         "98-1 canonical arguments, difficulty 2 of 5, 8 minutes: not attempted yet\n"
-        "  Write `canonical(arguments)`: the same text for the same arguments.\n"
         '  Fill in the cell and run it again. hint("98-1") helps.'
     )
 

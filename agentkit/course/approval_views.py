@@ -150,7 +150,7 @@ def draw_events(ax, events, lanes, names) -> None:
     alike = defaultdict(list)       # all that look the same in a lane are one shape: quick to draw
     for n, (event, lane) in enumerate(zip(events, lanes), 1):
         alike[_LOOK.get(event["kind"]), lane].append((n - 0.43, 0.86))
-        ax.text(n, -lane + 0.12, label_of(event), rotation=90, ha="center", va="bottom", size=7.5, color=INK)
+        ax.text(n, -lane + 0.12, label_of(event), rotation=90, ha="center", va="bottom", size=8, color=INK)
         ax.text(n, -0.03, str(n), transform=ax.get_xaxis_transform(), ha="center", va="top", size=8.5, color=INK)     # quicker than a tick
     for (look, lane), places in alike.items():
         ax.broken_barh(places, (-lane - 0.08, 0.16), **({"facecolor": "#C9C6BE", "edgecolor": CARD} if look is None else fill(look)))
@@ -169,7 +169,7 @@ def record_figure(journal: Journal, title: str, names=("process 1", "process 2",
         lane += n > 0 and event["kind"] == "resume"
         lanes.append(lane)
     count = lane + 1
-    fig, ax = figure(7.9, 1.3 * count + 0.85, margins=(0.85, 0.15, 0.4, 0.5), xlabel="event", title=title)
+    fig, ax = figure(7.9, 1.5 * count + 0.85, margins=(0.85, 0.15, 0.4, 0.5), xlabel="event", title=title)
     draw_events(ax, journal.events, lanes, names[:count])
     for n in range(1, len(lanes)):
         if lanes[n] != lanes[n - 1]:
@@ -316,31 +316,30 @@ def what_resume_does(n: int, keyed: bool) -> str:
 
 
 def crash_view(place: int, tool: str):
-    """The lab: the record up to the crash, and how often each order is refunded in the end by four harnesses."""
+    """The lab: the record up to the crash; and how often each order is refunded in the end by four harnesses, as HTML."""
     keyed = tool == "idempotent"
     (journal, places), found = whole_run(), after_crash_at(place - 1, keyed)
     here, bad = places[place - 1], {h: wrong(place - 1, keyed, h) for h in HARNESSES}
-    fig, (top, low) = figure(7.9, 4.5, rows=2, columns=1, margins=(0.85, 0.25, 0.45, 0.45),
-                             gridspec_kw={"height_ratios": (1.0, 1.25), "hspace": 0.36})
-    many = sum(map(bool, bad.values()))
+    written, whole, many = journal.events[:here.event], len(journal.events), sum(map(bool, bad.values()))
+    fig, ax = figure(7.9, 2.3, margins=(0.85, 0.25, 0.5, 0.35))
     title = f"Crash {here.says}: " + (f"{many} of 4 go wrong" if many else "all four come out right")
-    fig.text(0.02, 0.965, title, weight="bold", size=10.5, va="top", color=INK)
-    draw_events(top, journal.events, [0] * len(journal.events), ("events",))
-    inside = journal.events[here.event - 1]["kind"] == "call"
-    at = here.event + (0.38 if here.unpaid else 0.62 if inside else 0.5)
-    top.axvspan(at, len(journal.events) + 0.9, color=CARD, alpha=0.82, zorder=3, linewidth=0)
-    top.axvline(at, color=INK, linewidth=2, zorder=4)
-    top.set(ylim=(-0.16, 1.15), xlabel="")
-    for i, order in enumerate(ORDERS):
-        times = [found[h][order] for h in HARNESSES]
-        low.bar([x + 0.2 * (2 * i - 1) for x in range(4)], times, width=0.36, label=f"refund of {order}", **fill(i))
-        for x, n in enumerate(times):
-            low.text(x + 0.2 * (2 * i - 1), n + 0.05, f"{n}x", ha="center", va="bottom", size=9, weight="bold" if n != 1 else "normal", color=INK)
-    low.axhline(1, color=INK, linestyle="--", linewidth=1.2)
-    low.set(xlim=(-0.6, 3.6), ylim=(0, 2.75), yticks=(0, 1, 2), xticks=range(4), ylabel="times paid", xlabel="")
-    low.set_xticklabels([h + ("\n(wrong)" if bad[h] else "\n(right)") for h in HARNESSES])
-    low.legend(loc="upper right", ncols=2)
-    return fig, f"<p><b>agentkit's resume.</b> {escape(what_resume_does(place - 1, keyed))}</p>"
+    fig.text(0.02, 0.94, title, weight="bold", size=10.5, va="top", color=INK)
+    draw_events(ax, written, [0] * len(written), ("events",))
+    never = [(n - 0.43, 0.86) for n in range(len(written) + 1, whole + 1)]
+    ax.broken_barh(never, (-0.08, 0.16), facecolor="none", edgecolor=QUIET, linestyle=":")
+    if len(never) > 2:
+        ax.text(never[0][0], 0.14, "never written", size=9, va="bottom", color=QUIET)
+    at = here.event + (0.38 if here.unpaid else 0.62 if written[-1]["kind"] == "call" else 0.5)
+    ax.axvline(at, color=INK, linewidth=2)
+    ax.set(xlim=(0.3, whole + 0.9), ylim=(-0.16, 1.15))
+    times = ("<b>never</b>", "once", "<b>twice</b>")
+    cells = [(how, *(times[found[how][order]] for order in ORDERS), "<b>✗ wrong</b>" if bad[how] else "✓ right") for how in HARNESSES]
+    table = _row("th", ("how it goes on", *(f"{order} is paid" for order in ORDERS), "")) + "".join(_row("td", row) for row in cells)
+    return fig, f"<table><tbody>{table}</tbody></table><p><b>agentkit's resume.</b> {escape(what_resume_does(place - 1, keyed))}</p>"
+
+
+def _row(tag: str, cells) -> str:
+    return "<tr>" + "".join(f'<{tag} style="text-align:left;padding-right:1.5em">{cell}</{tag}>' for cell in cells) + "</tr>"
 
 
 def crash_alt(place: int, tool: str) -> str:

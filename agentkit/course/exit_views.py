@@ -135,7 +135,7 @@ def lab_view(**settings):
     fig, ax = figure(7.9, 3.2, margins=(0.72, 3.4, 0.62, 0.58), xlabel="step")
     fig.text(0.02, 0.955, f"{settings['who']}: {used.status}, step {used.steps}", weight="bold", size=11, va="top", color=INK)
     ax.axhline(1, color=INK, linewidth=1.2)
-    ax.text(PLUG, 1.03, "the limit", ha="right", size=8.5, color=INK)
+    ax.text(PLUG, 1.05, "the limit", ha="right", size=8.5, color=INK)
     for i, (key, label, field, status, form) in enumerate(RACE):
         limit, value, fired, y = settings[key], getattr(used, field), used.status == status, 0.94 - 0.145 * i
         said = f"{label}: {form.format(value)} " + ("(no limit)" if limit == NO_LIMIT else f"of {form.format(limit)}")
@@ -147,7 +147,7 @@ def lab_view(**settings):
             ax.plot(range(used.steps + 1), [min(1.96, n / limit if limit else 1.96 * (n > 0)) for n in used.course[field]], markevery=[-1], **looks)
     if all(settings[key] == NO_LIMIT for key, *_ in RACE):
         ax.text(PLUG / 2, 0.5, "no limit is set", ha="center", va="center", color=QUIET)
-    ax.set(xlim=(0, PLUG), ylim=(0, 2), yticks=(0, 0.5, 1, 1.5, 2), yticklabels=("0", "half", "all of it", "1.5x", "2x"))
+    ax.set(xlim=(0, PLUG), ylim=(0, 2), xticks=(0, 10, 20, PLUG), yticks=(0, 0.5, 1, 1.5, 2), yticklabels=("0", "half", "all of it", "1.5x", "2x"))
     said = escape(used.report)
     return fig, (f"<p><b>{used.status}</b> at step {used.steps}: {used.calls:,} tool calls, {used.tokens:,} tokens, {used.usd:.4f} USD, "
                  f"{used.seconds:.0f} s on the injected clock.</p><p>Report: <i>{said}</i></p>")

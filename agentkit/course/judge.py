@@ -16,7 +16,7 @@ def grade(exercise: Exercise, answer: object, seed: int | None = None) -> Verdic
     seed = exercise.seed if seed is None else seed
     if stubs.is_stub(answer, exercise.stub):
         todo = f'Fill in the cell and run it again. hint("{exercise.id}") helps.'
-        return Verdict(NOT_ATTEMPTED, exercise.header, (Row("", exercise.task), Row("", todo)))
+        return Verdict(NOT_ATTEMPTED, exercise.header, (Row("", todo),))       # the task stands above the cell
     if not exercise.value and not callable(answer):
         rows = (Row("you gave", show(answer), True), Row("expected", f"the function {exercise.name} itself"))
         cause = f'You called it. Hand it over without the parentheses: check("{exercise.id}", {exercise.name}).'

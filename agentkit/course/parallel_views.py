@@ -163,7 +163,7 @@ def lab_view(**how):
         room = slow.seconds < SECONDS - 9.5     # about what the words take
         ax.text(slow.seconds + (0.4 if room else -0.4), ROWS, "one call at a time", ha="left" if room else "right", va="center", size=8.5,
                 color=QUIET, bbox={"facecolor": CARD, "edgecolor": "none", "pad": 1})
-    ax.set(xlim=(0, SECONDS))
+    ax.set(xlim=(0, SECONDS), yticks=(0, 1, ROWS), yticklabels=("model", "P1", f"P{ROWS}"), xticks=(0, 20, 40))      # few: each takes its time
     text = (f"<p>{p.seconds:g} s, {p.steps} steps, {p.input_tokens:,} tokens sent, {p.output_tokens:,} written, {p.usd:.5f} USD. "
             f"One call per reply, one after the other: {slow.seconds:g} s, {slow.steps} steps, {slow.input_tokens:,} tokens sent, {slow.usd:.5f} USD.</p>")
     return fig, text

@@ -30,7 +30,7 @@ def lost_figure():
 
 
 def _arrow(ax, start, end, y, label, arrives):
-    stop = end if arrives else start + 0.6 * (end - start)
+    stop = end if arrives else start + 0.75 * (end - start)
     ax.annotate("", (stop, y), (start, y), arrowprops={"arrowstyle": "->" if arrives else "-", "color": COLOURS[0], "linewidth": 2,
                                                        "linestyle": "-" if arrives else (0, (4, 2))})
     ax.text((start + stop) / 2, y + 0.14, label, ha="center", va="bottom", size=9.5, color=INK)
@@ -71,18 +71,6 @@ def crowds_figure(crowds: dict[str, Crowd], seconds: int, title: str):
     return fig
 
 
-def odds_figure(curves: dict[str, tuple[list[float], list[float]]], title: str):
-    """Success over attempts: {name: (the formula for 1, 2 ... attempts, the simulated shares)}."""
-    fig, ax = figure(7.4, 3.0, title=title, xlabel="attempts allowed", ylabel="calls that succeed, %", margins=(0.75, 2.15, 0.45, 0.58))
-    for i, (name, (formula, seen)) in enumerate(curves.items()):
-        n = range(1, len(formula) + 1)
-        ax.plot(n, [100 * p for p in formula], label=name, **{**line(i), "marker": ""})
-        ax.plot(n, [100 * p for p in seen], linestyle="", marker=line(i)["marker"], color=INK, markerfacecolor=COLOURS[i], markersize=7)
-    ax.set(xticks=range(1, len(formula) + 1), ylim=(0, 104))
-    ax.legend(loc="center left", bbox_to_anchor=(1.02, 0.5), title="a call fails (lines: formula,\nmarks: simulated)", alignment="left")
-    return fig
-
-
 def _requests(ax, one, i, seconds, top):
     counts = per_second(one.sent)
     ax.stairs([min(counts[s], top) for s in range(seconds)], range(seconds + 1), fill=True, **fill(i))     # one shape: quick to draw
@@ -118,27 +106,19 @@ def lab_controls() -> dict:
 
 
 def lab_view(**settings):
-    """The requests of each second and the answers so far, with the other jitter as a thin line; and a sentence as HTML."""
+    """The requests of each second, with the other jitter as an outline; and a sentence as HTML. One axes: it is quick to draw."""
     i = int(settings["jitter"])
     mine, other = crowd(**settings), crowd(**{**settings, "jitter": not settings["jitter"]})
     names = ("without jitter", "with jitter")
-    fig, (left, right) = figure(7.9, 3.1, columns=2, xlabel="seconds", margins=(0.72, 1.25, 0.66, 0.58), gridspec_kw={"wspace": 0.3},
-                                title=f"{len(mine.finished)} of {settings['clients']} answered with {len(mine.sent):,} requests, {mine.gave_up} gave up")
-    counts = _requests(left, mine, i, SECONDS, TOP)
-    left.set(xticks=(0, 10, 20, 30), yticks=(0, 200, 400, 600))     # few ticks: each takes its time in every picture
+    fig, ax = figure(7.6, 2.9, xlabel=f"seconds (filled: {names[i]}; dotted: {names[1 - i]})", ylabel="requests / s", margins=(0.78, 1.0, 0.45, 0.58),
+                     title=f"{len(mine.finished)} of {settings['clients']} answered with {len(mine.sent):,} requests, {mine.gave_up} gave up")
+    counts, others = _requests(ax, mine, i, SECONDS, TOP), per_second(other.sent)
+    ax.stairs([min(others[s], TOP) for s in range(SECONDS)], range(SECONDS + 1), color=INK, linewidth=1.2, linestyle=":")
+    ax.set(xticks=(0, 10, 20, 30), yticks=(0, 200, 400, 600))       # few ticks: each takes its time in every picture
     for second, n in counts.items():
         if n > TOP and second < SECONDS:
-            left.text(second + 1.3, TOP * 0.97, f"{n:,}", size=8.5, va="top", color=INK)
-    left.set_title(f"requests in a second, {names[i]}", size=9.5, weight="normal", loc="left", y=1.0)
-    _answers(right, mine, i, SECONDS)
-    _answers(right, other, 1 - i, SECONDS, linewidth=1.1)
-    right.set(xlim=(0, SECONDS), ylim=(0, 520), xticks=(0, 10, 20, 30), yticks=(0, 250, 500))
-    right.set_title("answered so far", size=9.5, weight="normal", loc="left", y=1.0)
-    ends = {names[i]: mine, names[1 - i]: other}
-    heights = [sum(t <= SECONDS for t in one.finished) for one in ends.values()]
-    apart = max(0.0, 110 - abs(heights[0] - heights[1])) / 2 * (1 if heights[0] >= heights[1] else -1)
-    for name, at, shift in zip(ends, heights, (apart, -apart)):
-        right.text(SECONDS * 1.05, at + shift, f"{name}\n{at}", size=8.5, va="center", color=INK)
+            ax.text(second + 1.3, TOP * 0.97, f"{n:,}", size=8.5, va="top", color=INK)
+    ax.text(SECONDS * 1.02, mine.capacity, f"capacity,\n{mine.capacity:g} / s", size=8.5, va="center", color=INK)
     least = settings["clients"] / settings["capacity"]
     return fig, (f"<p>The server needs at least {least:.0f} s for this crowd. It was busy {mine.busy:.0%} of the time up to its last answer, at "
                  f"{mine.finished[-1]:.1f} s ({names[1 - i]}: {len(other.finished)} answered, the last at {other.finished[-1]:.1f} s).</p>")

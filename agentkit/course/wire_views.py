@@ -1,12 +1,12 @@
-"""The pictures of notebook 11: three shapes side by side, one reply on the wire as a lab, a stream and a bill. See wires.py."""
+"""The pictures of notebook 11: three shapes side by side, one reply on the wire as a lab, and a stream. See wires.py."""
 
 import json
 from html import escape
 
-from agentkit import Reply, Usage
+from agentkit import Reply
 
 from .controls import Choice, Slider, Switch
-from .figures import INK, QUIET, figure, fill
+from .figures import INK, QUIET, figure
 from .wires import APIS, KINDS, Exchange, exchange, places, spread
 
 
@@ -132,7 +132,7 @@ def stream_figure(chunks: list[dict], title: str):
     for x, row, text in boxes:
         y = order.index(row)
         ax.barh(y, 0.98, left=x - 0.49, height=0.74, color=("#E4EFD9", "#CFE3F2", "#F8DDC4", "#E8E4DC", "#E8E4DC")[min(y, 4)], edgecolor=QUIET, linewidth=0.6)
-        ax.text(x, y, text, ha="center", va="center", size=6.4, family="monospace", color=INK)
+        ax.text(x, y, text, ha="center", va="center", size=6.8, family="monospace", color=INK)
     ax.set(xlim=(0.4, len(chunks) + 0.6), ylim=(len(order) - 0.5, -0.5), xticks=range(1, len(chunks) + 1), yticks=range(len(order)), yticklabels=order)
     ax.grid(axis="x", visible=False)
     return fig
@@ -150,18 +150,3 @@ def _rows(chunk: dict):
             yield "why it ended", choice["finish_reason"].replace("_", "_\n")
     if chunk.get("usage"):
         yield "tokens", "{prompt_tokens}\n+ {completion_tokens}".format(**chunk["usage"])
-
-
-def count_figure(counts: dict[str, Usage], title: str):
-    """The tokens of one run, counted in several ways: read and written, and the money beside them."""
-    fig, ax = figure(7.9, 0.5 * len(counts) + 1.35, margins=(1.25, 1.3, 0.75, 0.55), xlabel="tokens of the whole run")
-    fig.text(0.015, 0.96, title, weight="bold", size=11, va="top", color=INK)
-    for i, (field, label) in enumerate((("input_tokens", "read"), ("output_tokens", "written, thinking included"))):
-        ax.barh(range(len(counts)), [getattr(u, field) for u in counts.values()], left=[u.input_tokens * i for u in counts.values()],
-                height=0.62, label=label, **fill(i))
-    for y, usage in enumerate(counts.values()):
-        ax.text(usage.total_tokens, y, f"  {usage.total_tokens:,}, {usage.cost_usd:.4f} USD", va="center", color=INK)
-    ax.set(ylim=(len(counts) - 0.5, -0.5), yticks=range(len(counts)), yticklabels=list(counts), xlim=(0, max(u.total_tokens for u in counts.values()) * 1.06))
-    ax.grid(axis="y", visible=False)
-    ax.legend(loc="lower right", bbox_to_anchor=(1.22, 1.0), ncols=2, frameon=False, borderaxespad=0.2)
-    return fig
