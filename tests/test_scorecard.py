@@ -458,7 +458,7 @@ def junk(model, tools, task, max_steps=10):
         (len, "TypeError"),
         (type, ""),
     ],
-    ids=str,
+    ids=lambda value: value if isinstance(value, str) else getattr(value, "__name__", type(value).__name__),
 )
 def test_whatever_is_handed_in_gives_a_card_and_no_exception(fn, said, capsys):
     card = scorecard(fn)
