@@ -25,7 +25,7 @@ BOXES = {
     "gate": (59, 31, 15, 23, 4, "Gates", ("1 the books,", "for every refund", "2 a person,", f"above {LIMIT} USD")),
     "pay": (79, 43, 20, 11, 2, "Bank", ("refund: one place,", "key = the order")),
     "draft": (79, 29, 20, 11, None, "Answer", ("model drafts,", "policy as its source")),
-    "person": (48, 6, 26, 17, 4, "People", ("approve what is dear,", "take what is handed over;", "every other end leads here")),
+    "person": (48, 6, 26, 17, 4, "People", ("approve large refunds,", "take what is handed over;", "every other end leads here")),
     "record": (79, 6, 20, 17, 6, "Record", ("journal: resume, trace", "notes: closed lists", "failures: eval tasks")),
 }
 # from, to, what it says and where; the arrow of a label that is None has none

@@ -135,7 +135,7 @@ def lab_view(mails, size, later):
     change = split.tokens / whole.tokens - 1
     fig, ax = figure(7.4, 3.2, xlabel="model call", ylabel="tokens sent", margins=(0.95, 0.25, 0.45, 0.55),
                      title=f"The sub-agent {'saves' if change < 0 else 'costs'} {abs(change):.0%}{'' if change < 0 else ' more'}: "
-                           f"{split.tokens:,} tokens in the place of {whole.tokens:,}")
+                           f"{split.tokens:,} tokens instead of {whole.tokens:,}")
     for who, look in (("with: the agent", 0), ("with: the sub-agent", 1)):
         mine = [(x, n) for x, (w, n) in enumerate(split.calls, 1) if who.endswith(" " + w)]
         ax.bar([x for x, _ in mine], [n for _, n in mine], 0.72, label=who, **fill(look))

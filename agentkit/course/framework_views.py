@@ -17,7 +17,7 @@ def tokens_figure():
     """Left: what the first call is made of. Right: what each of the next two calls adds."""
     systems = names()[::-1]
     fig, (left, right) = figure(7.9, 3.3, columns=2, sharey=True, margins=(1.25, 0.2, 0.7, 0.55), gridspec_kw={"wspace": 0.1, "width_ratios": (3, 2)},
-                                title="One task and two tools: what the first call holds, and what a step adds")
+                                title="Same task, same tools: what the first call holds, and what the two steps add")
     at = [0] * len(systems)
     for i, (key, text) in enumerate({"system": "system message", "task": "task", "definitions": "tool definitions"}.items()):
         wide = [frameworks.first_call(name)[key] for name in systems]
@@ -42,7 +42,7 @@ def matrix_figure():
     """What every system did on the eight failures, in words; the same word has the same look."""
     cases, systems = list(FAILURES), names()
     fig, ax = figure(9.4, 4.9, margins=(1.65, 0.1, 0.72, 0.55))
-    fig.text(0.02, 0.965, "The same eight failures, seven systems, defaults as they come", weight="bold", size=11, va="top", color=INK)
+    fig.text(0.02, 0.965, "Eight failures, and no two of the seven harnesses treat them all alike (defaults)", weight="bold", size=11, va="top", color=INK)
     for y, case in enumerate(cases):
         for x, name in enumerate(systems):
             found = fate(case, record(name, case))
@@ -86,7 +86,7 @@ def broken(words: str, most: int = 14) -> str:
 def exits_figure(cases=("never_stops", "same_call")):
     """Model calls until a run ended, for models that never end it themselves."""
     systems = names()[::-1]
-    fig, ax = figure(7.6, 3.4, xlabel="model calls until the run ended", title="Two models that never finish, and what ends them",
+    fig, ax = figure(7.6, 3.4, xlabel="model calls until the run ended", title="Two models that never finish: five harnesses stop them, two do not",
                      margins=(1.25, 0.2, 0.45, 0.55))
     for i, case in enumerate(cases):
         for y, name in enumerate(systems):

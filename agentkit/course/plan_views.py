@@ -60,7 +60,7 @@ def prompts_figure(runs: dict, title: str):
     for i, (name, result) in enumerate(runs.items()):
         sent = prompts(result)
         ax.plot(range(1, len(sent) + 1), sent, **{**line(i), "markersize": 4})
-        ax.text(len(sent) + 0.5, sent[-1], f"{name}:\n{sum(sent):,} in all", va="center", size=9, color=INK)
+        ax.text(len(sent) + 0.5, sent[-1], f"{name}:\n{sum(sent):,} sent in all", va="bottom" if i else "center", size=9, color=INK)
     ax.set(ylim=(0, 1.15 * max(max(prompts(r)) for r in runs.values())))
     return fig
 

@@ -19,8 +19,9 @@ _STEPS_STUB = '''
 def last_steps(messages, keep):
     """The list with all but the last `keep` steps left out.
 
-    messages[0] is the system's, messages[1] the task. Both stay, and so does every other user message,
-    in its place. A step is an assistant message and the tool messages after it: whole or not at all.
+    messages[0] is the system's, messages[1] the task. Both stay, and so does every other user
+    message, in its place. A step is an assistant message and the tool messages after it: it stays
+    whole, or not at all.
     """
     ...
 '''
@@ -216,7 +217,7 @@ EXERCISES = [
         solution="answer = {0, 1, 6, 9, 10, 11}\n", value=True,
         cases=[Case(test=lambda value, args: None if _numbers(value) == _RIGHT else
                     "a set of six numbers: all that must be sent word for word. The rest may go, or be a line in a note")],
-        task="The list below no longer fits. One step may stay. Which messages must the next call be sent word for word?",
+        task="The list below no longer fits. One step may stay. Which messages must go into the next call word for word?",
         hints=["Three kinds of text are never shortened: whose?", "The last step has two results. Can one of them go?"],
         traps=[
             Trap("answer = {0, 1, 9, 10, 11}\n", "Message 6 is the user's. It changes the task, so it is a rule from then on.", when=lambda v, a: _numbers(v) == _RIGHT - {6}),

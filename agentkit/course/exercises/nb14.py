@@ -13,9 +13,10 @@ _MATCH_STUB = '''
 def match(ids, lines):
     """{id: answer} for the requests with these ids, from the lines that a server wrote.
 
-    An answer is a JSON object with one of the ids and a "result" or an "error". Its value here is the
-    result, or the text "ERROR: " and the error's message. Lines that are no JSON, notifications and
-    unknown ids are passed over. The first answer to an id counts. An id without an answer is None.
+    An answer is a JSON object with one of the ids and a "result" or an "error". Its value here is
+    the result, or the text "ERROR: " and the error's message. Lines that are no JSON, notifications
+    and unknown ids are passed over. The first answer to an id counts. An id without an answer is
+    None.
     """
     ...
 '''
@@ -71,10 +72,11 @@ def _variant(old, new, source=_MATCH):
 
 _LOOK_STUB = '''
 def to_look_at(pins, tools):
-    """The names that a person has to look at before the run, sorted: added, changed and vanished tools.
+    """The names that a person has to look at before the run, sorted: new, changed, vanished tools.
 
-    `pins` is {name: sha256}, as pin_of of this notebook makes it. `tools` is the list that the server
-    sent today: dicts with "name", "inputSchema", perhaps "description" (without one it counts as "").
+    `pins` is {name: sha256}, as pin_of of this notebook makes it. `tools` is the list that the
+    server sent today: dicts with "name", "inputSchema", perhaps "description" (without one it
+    counts as "").
     """
     ...
 '''

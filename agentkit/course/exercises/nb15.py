@@ -30,8 +30,9 @@ _PICK_STUB = '''
 def pick(model, prompt, choices, tries=3):
     """Ask `model(prompt)` for one of the choices. Returns the choice as it is spelled in the list.
 
-    Case, spaces around it and a full stop at its end do not matter. A text that fits none is asked about again, with
-    the prompt, the text and the choices in the new prompt. After `tries` texts: raise ValueError.
+    Case, spaces around it and a full stop at its end do not matter. When a text fits none, the
+    model is asked again, with the prompt, the text and the choices in the new prompt. After
+    `tries` texts: raise ValueError.
     """
     ...
 '''

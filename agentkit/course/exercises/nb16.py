@@ -10,9 +10,10 @@ TITLE = "ReAct"
 
 _STEP_STUB = '''
 def one_step(text):
-    """("act", name, arguments), ("final", answer) or ("error", None) for one reply of a model that writes ReAct.
+    """("act", name, arguments), ("final", answer) or ("error", None) for one reply in ReAct's form.
 
-    Whatever follows a line that begins with "Observation:" is the model's invention. Exactly one action, or one answer.
+    Whatever follows a line that begins with "Observation:" is the model's invention. Exactly one
+    action, or one answer.
     """
     ...
 '''
@@ -74,7 +75,7 @@ _BUG = [Case(test=lambda value, args: None if str(value).strip().lower() == "d" 
 
 _COST_STUB = '''
 def thought_tokens(steps, each):
-    """(tokens written, tokens sent again) for thoughts of `each` tokens at every one of `steps` model calls."""
+    """(tokens written, tokens sent again) for `steps` model calls with `each` tokens of thought."""
     ...
 '''
 _COST = '''
@@ -129,7 +130,7 @@ EXERCISES = [
         after="Parse the newest reply, never the whole transcript. In a message list that mistake is hard to make, because every reply is a message of its own."),
     Exercise(
         id="16-3", title="What thoughts cost", difficulty=2, minutes=6, name="thought_tokens", stub=_COST_STUB, solution=_COST, cases=_cost_cases,
-        task="A thought is written once, at the dear price, and then sent again with every later call. Count both. Then say what you would set for a model that thinks "
+        task="A thought is written once, at the price of output, and then sent again with every later call. Count both. Then say what you would set for a model that thinks "
              "aloud at each of 20 steps, and why.",
         hints=["Call 1 sends no thought. Call 2 sends one. Call 3 sends two. What is the sum up to call number `steps`?", "0 + 1 + ... + (n - 1) is n (n - 1) / 2."],
         traps=[

@@ -52,7 +52,7 @@ def _left_cases(rng):
 
 _COUNT_STUB = '''
 def with_replans(plan, work_off, replan, max_replans):
-    """Work a plan off, replanning where it fails. Returns (all is done: True or False, replans tried).
+    """Work a plan off, replanning where it fails. Returns (is all done: a bool, replans tried).
 
     `work_off(plan)` returns None when all went well, else why it failed. `replan(why)` returns a
     new plan, or raises any Exception: that replan was tried, too. At most `max_replans` are tried.

@@ -27,7 +27,7 @@ def _sum_cases(rng):
     return [
         case(b, g, 1, "one call sends b and nothing else: nothing has grown yet"),
         case(b, g, 2, "two calls send b, then b + g"),
-        case(b, g, t, "b goes along T times; the growth is g times (0 + 1 + ... + (T - 1))"),
+        case(b, g, t, "b is sent T times; the growth is g times (0 + 1 + ... + (T - 1))"),
         case(b, 0, t, "a list that does not grow costs b for each call"),
         case(0, g, t, "with nothing to begin with, only the triangle is left"),
         case(b, g, 0, "no calls, no tokens"),
@@ -94,7 +94,7 @@ def step_limit_for(budget_usd, b, written, returned):
     """The largest max_steps whose bill stays within the budget when every step allowed is used.
 
     b: tokens of the first call. Every reply writes at most `written` tokens, every tool returns at
-    most `returned`, one call a reply. 3 USD per million tokens sent, 15 per million written, no cache.
+    most `returned`, one call a reply. 3 USD per million tokens sent, 15 written, no cache.
     """
     ...
 '''
@@ -198,7 +198,7 @@ EXERCISES = [
                  "That is what the last call sends, the length of the final list. The bill is the sum of all the calls."),
             Trap("def all_input(b, g, T):\n    return T * b + g * T * (T - 1) / 2\n",
                  "/ makes a float of a number of tokens; for a large run it is no longer exact. T * (T - 1) is always even, so // loses nothing."),
-            Trap("def all_input(b, g, T):\n    return b + g * (T * (T - 1) // 2)\n", "You sent the base once. It goes along in each of the T calls."),
+            Trap("def all_input(b, g, T):\n    return b + g * (T * (T - 1) // 2)\n", "You sent the base once. It is sent with each of the T calls."),
             Trap("def all_input(b, g, T):\n    return (T + 1) * (b + g * (T - 1)) // 2\n",
                  "That is the rule of thumb, (T + 1) / 2 times the last call. It is exact for b = g only."),
         ],

@@ -59,10 +59,10 @@ def _judge(body):
 
 _PAIRED_STUB = '''
 def paired(old, new):
-    """(better, worse, p) of two versions: {task: True, False or None} each, None where there is no result.
+    """(better, worse, p) of two versions: {task: True, False or None} each, None for no result.
 
     `better` counts the tasks that only `new` passes, `worse` those that only `old` passes. p is the
-    chance of a split at least this lopsided, in either direction, when each such task is a coin flip.
+    chance of a split at least this lopsided, either way, when each such task is a coin flip.
     Tasks without a result in both are not compared.
     """
     ...

@@ -126,7 +126,7 @@ EXERCISES = [
         ),
         hints=[
             "Read the card from the top. The first line that is not met is the one to mend; those below may only follow from it.",
-            "Stage 1 is thirteen lines. Then give the calls a function of their own that takes a call and always returns text.",
+            "Stage 1 is fourteen lines, and you have seen it. Then give the calls a function of their own that takes a call and always returns text.",
             "Ask at the top of the loop, before model(messages): have I steps left, have I budget left?",
         ],
         traps=[

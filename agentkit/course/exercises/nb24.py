@@ -11,8 +11,10 @@ FACTS = {"p95_steps": 6, "p95_usd": 0.03, "p95_seconds": 9}
 _DESIGN_STUB = '''
 my_design = {
     "tools": {      # one entry for each tool
-        "find_booking": {"moves_money": False, "can_be_undone": True, "approval": False, "cap_usd": None, "key": None},
-        "cancel_booking": {"moves_money": ..., "can_be_undone": ..., "approval": ..., "cap_usd": ..., "key": ...},
+        "find_booking": {"moves_money": False, "can_be_undone": True,
+                         "approval": False, "cap_usd": None, "key": None},
+        "cancel_booking": {"moves_money": ..., "can_be_undone": ...,
+                           "approval": ..., "cap_usd": ..., "key": ...},
     },
     "limits": {"max_steps": (..., "reason"), "budget_usd": (..., "reason"),
                "max_seconds": (..., "reason"), "max_repeats": (..., "reason")},
@@ -77,11 +79,11 @@ def _rule_case(rule):
 
 _SHEET_STUB = '''
 def day_sheet(groups, tickets, peak=0.12, minutes=2, hours=6):
-    """(USD a day, model calls a second in the busiest hour, people for approvals) for so many tickets a day.
+    """A day with so many tickets: (USD, model calls a second in the busiest hour, approvers).
 
     `groups` is a list of {"share": of all tickets, "usd": a ticket, "calls": model calls a ticket,
-    "approvals": a ticket}. `peak` is the share of the day's tickets that come in the busiest hour. An
-    approval takes `minutes` of a person, who works `hours` a day at this; people are whole.
+    "approvals": a ticket}. `peak` is the share of the day's tickets that come in the busiest hour.
+    An approval takes `minutes` of a person, who works `hours` a day at this; people are whole.
     """
     ...
 '''

@@ -10,9 +10,9 @@ _STUB = '''
 def ask_today(cards, today):
     """The ids to ask today, the weakest first.
 
-    `cards` maps an id to (box, due): the box is 1 or higher, `due` the day on which the card comes back.
-    A card is asked on its day or later. The lowest box comes first; in one box, the card that has
-    waited longest; and where that is equal too, the order of `cards`.
+    `cards` maps an id to (box, due): the box is 1 or higher, `due` is the day on which the card
+    comes back. A card is asked on its day or later. The lowest box comes first; in one box, the
+    card that has waited longest; and where that is equal too, the order of `cards`.
     """
     ...
 '''

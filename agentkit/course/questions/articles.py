@@ -23,7 +23,7 @@ QUESTIONS = (
         answer="""It grows. A step adds the assistant message and one tool message for each call in it, and the next call sends all that
             stands there, together with the tool definitions. So the size rises about evenly with the steps, and the tokens sent in all rise
             with their square. A run of ours ended with a list a few hundred tokens long and was billed for 1,405. A large result is not a
-            single event: it goes along in each call that follows. Order matters as well, calls before their results. What I take out is
+            single event: it is sent in each call that follows. Order matters as well, calls before their results. What I take out is
             gone for the model, so I keep rules and task and remove whole steps.""",
         follow_up="How do you keep it bounded?",
         follow_up_answer="Smaller results first, then compaction with a note of what was done, files or search for facts, a sub-agent to read.",

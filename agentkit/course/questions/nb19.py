@@ -6,7 +6,7 @@ QUESTIONS = (
     Question(
         "19-r1", "19", "Write the sum of all prompts of a run: base b, growth g, T steps.", kind="recall",
         points=("T b for the base", "g T (T - 1) / 2 for the growth"),
-        answer="T b + g T (T - 1) / 2: the base goes along T times, the growth 0 + 1 + ... + (T - 1) times."),
+        answer="T b + g T (T - 1) / 2: the base is sent T times, the growth 0 + 1 + ... + (T - 1) times."),
     Question(
         "19-r2", "19", "Two files have the same tokens, but one has its long page first. Which run costs more?", kind="recall",
         points=("the one with the long page first", "each token is sent again in every call after it"),
@@ -19,7 +19,7 @@ QUESTIONS = (
         "19-1", "19", "Twice the steps: what does it cost?",
         points=("the base doubles, the triangle of history quadruples", "3.5 times the tokens for 1,600 and 750, from 10 to 20",
                 "the bill 3.3 times, since output only doubles", "near two with a large base, toward four for long runs"),
-        answer="""More than twice. The base, system text and definitions and task, goes along with each call and doubles. The history is
+        answer="""More than twice. The base, system text and definitions and task, is sent with each call and doubles. The history is
             sent again and again, a triangle, and quadruples. With a base of 1,600 and 750 more a step, 10 steps send 49,750 tokens and 20
             send 174,500: 3.5 times. The bill rises 3.3 times, because what the model writes only doubles; at 3 and 15 USD per million that
             is 0.17 and 0.57 USD. With a large system text and small results it is nearer to twice, for very long runs near four times. That
