@@ -96,7 +96,7 @@ def test_command(root, python, rest, here):
     # One process a core; each file stays in one, as a notebook's cells share a kernel.
     return ([str(python), "-m", "pytest"] + (paths or ["tests", "notebooks"]) +
             ["--nbval", "--nbval-current-env", "--nbval-sanitize-with", str(root / "tests" / "nbval_sanitize.cfg"),
-             "-n", "2", "--dist", "loadfile"] + options)
+             "-n", "2", "--dist", "loadfile", "--no-loadscope-reorder"] + options)
 
 
 def demo(args, rest):

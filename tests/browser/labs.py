@@ -51,6 +51,10 @@ class LabOnPage:
     def value(self, slider):
         return float(slider.get_attribute("aria-valuenow"))
 
+    def stands(self, slider):
+        """Where the handle stands on its track: the value that is read out is rounded to one decimal."""
+        return slider.evaluate("handle => handle.parentElement.style.transform")
+
     def press(self, slider):
         """One arrow key: up, or down where the slider stands at its end."""
         at_end = self.value(slider) >= float(slider.get_attribute("aria-valuemax"))

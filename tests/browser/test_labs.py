@@ -47,9 +47,9 @@ def move_sliders(lab):
 
 
 def press_and_see(lab, slider):
-    before = lab.value(slider)
+    before = lab.stands(slider)
     lab.press(slider)
-    assert lab.value(slider) != before, f"{lab.title}: a slider does not move by arrow key"
+    assert lab.stands(slider) != before, f"{lab.title}: a slider does not move by arrow key"
 
 
 def move_the_rest(lab):
