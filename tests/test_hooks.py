@@ -397,6 +397,7 @@ def test_nothing_is_left_of_nothing_and_all_of_all():
     seen = []
     go([call("look"), "ok"], tools=[Tool("look", "", {}, lambda: seen.append(running().left()) or "x")], limits=Limits(max_steps=None, max_repeats=3))
     assert seen == [Limits(max_steps=None, max_repeats=None)]
+    assert Limits(max_steps=5, budget_tokens=7).at_most(Limits(max_steps=3, budget_tokens=9)) == Limits(max_steps=3, budget_tokens=7)
     assert Limits(max_steps=5, reserve=10).at_most(Limits(max_steps=None, max_repeats=None, budget_tokens=7, reserve=20)) == \
         Limits(max_steps=5, max_repeats=3, budget_tokens=7, reserve=20)
 
