@@ -6,6 +6,7 @@ import os
 import re
 import threading
 import time
+from concurrent.futures import ThreadPoolExecutor
 from types import SimpleNamespace
 
 import pytest
@@ -666,7 +667,8 @@ def test_the_kernel_task_ticks_ends_and_leaves_nothing_behind():
         return timer, seen, other, running
 
     before = threading.active_count()
-    timer, seen, other, running = asyncio.run(scene())
+    with ThreadPoolExecutor(1) as pool:     # in a thread of its own: a browser test may keep a loop in this one
+        timer, seen, other, running = pool.submit(lambda: asyncio.run(scene())).result()
     assert timer.state == "over" and timer._task is None and len(seen) >= 2
     assert other._task is None and running.cancelled() and threading.active_count() == before
 

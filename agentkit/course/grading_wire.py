@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import base64
 import builtins
+import copyreg
 import dataclasses
 import importlib
 import inspect
@@ -66,6 +67,8 @@ class Functions:
         file, first = io.BytesIO(), len(self.known)
         pickler = pickle.Pickler(file, protocol=4)
         pickler.persistent_id = self._number
+        # Some libraries (Dask) teach pickle another way to send exceptions, which only works where they are imported too.
+        pickler.dispatch_table = {kind: reduce for kind, reduce in copyreg.dispatch_table.items() if not issubclass(kind, BaseException)}
         try:
             pickler.dump(value)
         except Exception as error:  # pickle raises whatever a value's own methods raise
