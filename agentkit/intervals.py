@@ -13,12 +13,17 @@ Z = 1.959963984540054       # 95 % of a normal distribution lie within this many
 ALPHA = 0.05
 
 
-def wilson(passed: float, n: float) -> tuple[float, float]:
-    """The interval for a share, `passed` of `n`. It never leaves 0 to 1, and 30 of 30 is not certainty. E. B. Wilson, 1927."""
+def wilson(passed: float, n: float, z: float = Z) -> tuple[float, float]:
+    """The interval for a share, `passed` of `n`. It never leaves 0 to 1, and 30 of 30 is not certainty. E. B. Wilson, JASA 22 (1927) 209.
+
+    `z` is its width in standard deviations. Of nothing, nothing is known: (0, 1). Raises ValueError for a count that is none.
+    """
+    if not 0 <= passed <= max(n, 0) + 1e-9:     # shares of weighted tasks carry rounding
+        raise ValueError(f"passed must be between 0 and the number of tasks: {passed} of {n}")
     if n <= 0:
         return 0.0, 1.0
-    p, q = passed / n, Z * Z / n
-    middle, half = (p + q / 2) / (1 + q), Z * sqrt(p * (1 - p) / n + q / n / 4) / (1 + q)
+    p, q = min(1.0, passed / n), z * z / n
+    middle, half = (p + q / 2) / (1 + q), z * sqrt(p * (1 - p) / n + q / n / 4) / (1 + q)
     return 0.0 if passed <= 0 else max(0.0, middle - half), 1.0 if passed >= n else min(1.0, middle + half)
 
 

@@ -97,7 +97,7 @@ def _reply(*calls):
 
 def total(usage):
     """All tokens of a recorded usage."""
-    return usage["input_tokens"] + usage["cached_tokens"] + usage["output_tokens"]
+    return (usage["input_tokens"] or 0) + usage["cached_tokens"] + (usage["output_tokens"] or 0)
 
 
 def assert_rules(result):

@@ -110,10 +110,11 @@ def test_wilson_holds_the_truth_as_often_as_it_says(tasks):
     assert 0.945 < np.mean(found) < 0.965 and min(found) > 0.88
 
 
-@pytest.mark.parametrize("hits, tasks", [(-1, 5), (6, 5), (0, 0)])
+@pytest.mark.parametrize("hits, tasks", [(-1, 5), (6, 5), (1, 0)])
 def test_impossible_counts_are_refused(hits, tasks):
-    with pytest.raises(ValueError, match="hits must be between"):
+    with pytest.raises(ValueError, match="passed must be between"):
         wilson(hits, tasks)
+    assert wilson(0, 0) == (0, 1), "of nothing, nothing is known"
 
 
 # ---- simulation ------------------------------------------------------------------------------------------------------------

@@ -402,6 +402,71 @@ def test_nothing_is_left_of_nothing_and_all_of_all():
         Limits(max_steps=5, max_repeats=3, budget_tokens=7, reserve=20)
 
 
+# ---- whatever comes back ---------------------------------------------------------------------------------------------
+
+class NoBool:
+    def __bool__(self):
+        raise RuntimeError("no bool")
+
+
+class NoStr(str):
+    def __str__(self):
+        raise RuntimeError("no str")
+
+
+ODD_RESULTS = [
+    ToolResult(None), ToolResult("x", error=NoBool()), ToolResult("x", spent={"a": 1}), ToolResult(object()), ToolResult("\ud800"), ToolResult("x" * 100_000, True),
+    ToolResult("x", spent=Spent(Usage(None, None))), ToolResult("x", spent=Spent(Usage(1, 1), steps=10**6)), ToolResult(NoStr("a")), ToolResult(ToolResult("in it")), View([]), SPENT]
+ODD_WORDS = [
+    NoBool(), NoStr("no"), {"a": NoStr("x")}, {NoBool(): 1}, (1, 2), [], View(None), View([1]), View([{}]), View([{"role": "user", "content": None}]), "", "   ", {}, b"x", 0, 1,
+    View([{"role": "user", "content": "x"}], NoStr("n")), View([{"role": "user", "content": "x"}], "", "spent"), Exit("refused", NoStr("m")),
+    Exit("step_limit", None, float("nan")), {"a": 1, "b": 2, "c": 3}, call("add", a=5, b=5), call("other", a=5, b=5), object(), Exception("as a value"), type]
+
+
+@pytest.mark.parametrize("limits", [Limits(), Limits(budget_usd=1.0, max_errors=2), Limits(budget_tokens=1_000, reserve=10)], ids=["steps", "money", "tokens"])
+@pytest.mark.parametrize("value", ODD_RESULTS, ids=range(len(ODD_RESULTS)))
+def test_whatever_a_tool_says_of_itself_the_run_keeps_its_rules(value, limits):
+    odd = Tool("odd", "", {"properties": {}}, lambda: value, parallel=True)
+    go([[call("odd"), call("odd")], "ok"], tools=[odd], limits=limits, prices=Price(1, 1))
+
+
+@pytest.mark.parametrize("point", ["before_model", "after_model", "before_tool", "after_tool"])
+@pytest.mark.parametrize("said", ODD_WORDS, ids=range(len(ODD_WORDS)))
+def test_whatever_a_hook_says_the_run_keeps_its_rules(said, point):
+    go([[ADD, ADD], "ok"], Hook("odd", **{point: lambda *what: said}))
+
+
+def test_with_hooks_a_crash_at_any_event_repeats_no_write_and_resumes_to_the_same_list():
+    wrote = []
+    write = Tool("write", "", {"properties": {"amount": {"type": "integer"}}}, lambda amount: wrote.append(amount) or f"wrote {amount}", needs_approval=True)
+    hooks = [Hook("cap", before_tool=lambda c: {"amount": min(50, c.arguments["amount"])} if c.name == "write" else None),
+             Hook("no", before_tool=lambda c: "no" if c.arguments.get("a") == 9 else None),
+             Hook("short", before_model=lambda m, t: View([m[0], *m[-3:]], "short", SPENT) if len(m) > 2 and m[-3].get("tool_calls") else None),
+             Hook("broken", after_tool=lambda c, r: 1 / 0)]
+    turns = [(call("write", amount=500), call("add", a=9, b=1)), (call("write", amount=20), ADD)]
+
+    def model(messages, tools):     # a view hides earlier turns from it, so it goes by what it is asked for last
+        done = sum(e["kind"] == "reply" for e in journal.events)
+        return Reply(tool_calls=turns[done]) if done < 2 else Reply("ok")
+
+    options = dict(hooks=hooks, approve=lambda c: True, count_tokens=len)
+    journal = Journal()
+    whole = run(model, [write, add], "go", journal=journal, **options)
+    assert_rules(whole)
+    assert wrote == [50, 20] and whole.journal.of("view") and whole.journal.of("gate")
+    for cut in range(1, len(whole.journal.events)):
+        kept = whole.journal.events[:cut]
+        started = [e for e in kept if e["kind"] == "call" and e["name"] == "write"]
+        wrote.clear()
+        journal = Journal(run_id=whole.journal.run_id)
+        for event in kept:
+            journal.write(event)
+        again = resume(journal, model, [write, add], **options)
+        assert_rules(again)
+        assert len(wrote) + len(started) == 2 and replay(again.journal).same
+        assert again.messages == whole.messages or any(e.get("unknown") for e in again.journal.of("result"))
+
+
 # ---- a model that sends less -----------------------------------------------------------------------------------------
 
 def test_a_model_that_says_what_it_sends_is_counted_by_that():

@@ -8,13 +8,11 @@ task. Both are assumptions; `mixed` drops the first. Probabilities are between 0
 import math
 import random
 from dataclasses import dataclass
-from statistics import NormalDist
 
 import numpy as np
 
 from agentkit import Limits, Reply, call, run, tool
-
-Z95 = NormalDist().inv_cdf(0.975)       # 1.96: how many standard errors hold 95 % of a bell curve
+from agentkit.intervals import Z, wilson
 
 
 @dataclass(frozen=True)
@@ -89,16 +87,6 @@ def mixed(a: float, b: float, n: int) -> float:
     return math.prod((a + k) / (a + b + k) for k in range(n))
 
 
-def wilson(hits: int, tasks: int, z: float = Z95) -> tuple[float, float]:
-    """The interval for a share, after `hits` of `tasks`; it never leaves [0, 1]. Wilson, JASA 22 (1927) 209."""
-    if not 0 <= hits <= tasks or tasks < 1:
-        raise ValueError(f"hits must be between 0 and the number of tasks, and there must be a task: {hits} of {tasks}")
-    share, z2 = hits / tasks, z * z
-    middle = (share + z2 / (2 * tasks)) / (1 + z2 / tasks)
-    half = z / (1 + z2 / tasks) * math.sqrt(share * (1 - share) / tasks + z2 / (4 * tasks * tasks))
-    return middle - half if hits else 0.0, middle + half if hits < tasks else 1.0      # at the ends exactly, without rounding
-
-
 # ---- simulation ----------------------------------------------------------------------------------------------------------
 
 def play(s: Setup, shape, rng) -> tuple[np.ndarray, np.ndarray]:
@@ -125,7 +113,7 @@ class Runs:
     harm: np.ndarray        # bool, tasks
     calls: np.ndarray       # int, tasks
 
-    def interval(self, z: float = Z95) -> tuple[float, float]:
+    def interval(self, z: float = Z) -> tuple[float, float]:
         """The interval of the success."""
         return wilson(int(self.done.sum()), len(self.done), z)
 

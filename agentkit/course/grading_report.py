@@ -43,7 +43,7 @@ def table(sweep) -> str:
     count = {PASSED: 0, FAILED: 0, ERROR: 0, NOT_ATTEMPTED: 0}
     for mark in rows(sweep):
         count[mark.verdict] += 1
-    lines = [f"{len(sweep.learners)} learners, {len(sweep.columns)} exercises, {sweep.seconds:.0f} s. "
+    lines = [f"{_n(len(sweep.learners), 'learner')}, {_n(len(sweep.columns), 'exercise')}, {sweep.seconds:.0f} s. "
              f"Seed {sweep.seed}: everybody had the same inputs; --seed {sweep.seed} gives them again.", ""]
     width = max([len("passed by"), *(min(_width(short(name)), NAME * 2) for name in sweep.learners)])
     room = max(1, (WIDTH - width - 14) // 7)
@@ -117,3 +117,7 @@ def write_csv(sweep, path: Path) -> None:
         os.replace(draft, path)
     finally:
         draft.unlink(missing_ok=True)
+
+
+def _n(count: int, noun: str) -> str:
+    return f"{count} {noun}{'' if count == 1 else 's'}"
