@@ -1,5 +1,6 @@
 """The exercise engine: check, hint, solution, progress, and every exercise of the course."""
 
+import ast
 import concurrent.futures
 import io
 import json
@@ -198,6 +199,15 @@ def test_a_stub_is_recognised(text):
 @pytest.mark.parametrize("text", ATTEMPTS)
 def test_an_attempt_is_no_stub(text):
     assert not is_stub(defined(text))
+
+
+@pytest.mark.parametrize("whole", [True, False], ids=["in a file", "in a notebook"])
+def test_a_stub_that_imports_something_is_recognised_however_it_was_compiled(whole):
+    stub = "import json\n\ndef f(text):\n    found = json.loads(text)\n    return found\n"
+    tree, space = ast.parse(stub), {}
+    for part in [tree] if whole else [ast.Module([statement], []) for statement in tree.body]:      # a notebook compiles one at a time
+        exec(compile(part, "<cell>", "exec"), space)
+    assert is_stub(space["f"], stub)
 
 
 def test_a_stub_with_a_given_part_is_recognised_by_its_own_code():

@@ -5,6 +5,7 @@ Decided from the compiled code, because the source of a function is not always t
 
 from __future__ import annotations
 
+import ast
 import dis
 import functools
 import inspect
@@ -93,13 +94,15 @@ def _same_code(a, b):
 def _codes_of(source):
     """The code of each function in `source`, and of the methods of each class, without running it."""
     try:
-        top = compile(source, "<stub>", "exec")
+        tree = ast.parse(source)
     except SyntaxError:
         return ()
     found = []
-    for code in _inner(top):
-        found.append({code.co_name: code})
-        found.append({inner.co_name: inner for inner in _inner(code)})
+    # A .py file is compiled whole, a notebook's cell one statement at a time; where the source imports something, the code differs.
+    for part in (tree, *(ast.Module([statement], []) for statement in tree.body)):
+        for code in _inner(compile(part, "<stub>", "exec")):
+            found.append({code.co_name: code})
+            found.append({inner.co_name: inner for inner in _inner(code)})
     return tuple(found)
 
 
