@@ -270,10 +270,11 @@ def test_every_exit_ends_the_process_and_its_children(leaves_by):
 
 def test_ctrl_c_while_a_server_hangs():
     code = f"""
-        import _thread, sys, threading
+        import _thread, signal, sys, threading
         sys.path[:0] = [{str(CHECKOUT)!r}]
         from agentkit import ScriptedModel, call, run
         from agentkit.extend.mcp import connect
+        signal.signal(signal.SIGINT, signal.default_int_handler)    # whoever starts the tests in the background has it ignored
         try:
             with connect(sys.executable, [{NASTY!r}, "hang"], prefix="bad", without_approval=["go"], timeout=50) as server:
                 print(server.pid, flush=True)
