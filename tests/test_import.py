@@ -11,7 +11,8 @@ import agentkit
 
 PACKAGE = Path(agentkit.__file__).parent
 ROOT = PACKAGE.parent
-HARNESS = sorted(p.relative_to(PACKAGE).as_posix() for p in PACKAGE.rglob("*.py") if p.name != "__main__.py" and "course" not in p.parts)
+FILES = [p.relative_to(PACKAGE) for p in PACKAGE.rglob("*.py")]
+HARNESS = sorted(p.as_posix() for p in FILES if p.name != "__main__.py" and p.parts[0] != "course")
 NAMES = {"run", "tool", "Tool", "Registry", "Limits", "Price", "Reply", "ToolCall", "Usage", "ScriptedModel", "TextModel", "call", "Journal",
          "JournalError", "RunTaken", "resume", "replay"}
 
@@ -36,7 +37,7 @@ def test_an_import_loads_nothing_but_itself():
     assert done.stdout.strip() == "['agentkit']", done.stderr
 
 
-@pytest.mark.parametrize("name", sorted(NAMES))
+@pytest.mark.parametrize("name", agentkit.__all__)
 def test_a_name_loads_no_third_party_package(name):
     third_party = "{m.split('.')[0] for m in sys.modules} - sys.stdlib_module_names - {'agentkit', '__main__'}"
     done = python(f"import sys, agentkit; agentkit.{name}; print({third_party})", "-S")
@@ -57,6 +58,21 @@ def test_a_name_that_is_not_there_says_which_are():
 
 def test_the_loop_stands_on_a_few_modules():
     assert imports_of("loop.py") <= {"messages", "tools", "models", "limits", "journal", "state", "gates"}
+
+
+@pytest.mark.parametrize("path", [p for p in HARNESS if p.startswith("patterns/")])
+def test_a_pattern_uses_nothing_but_public_names(path):
+    for node in ast.walk(ast.parse((PACKAGE / path).read_text(encoding="utf-8"))):
+        if isinstance(node, ast.ImportFrom) and node.level:
+            assert node.level == 1 and f"patterns/{node.module}.py" in HARNESS, ast.unparse(node)
+        elif isinstance(node, ast.ImportFrom) and node.module.split(".")[0] == "agentkit":
+            assert node.module == "agentkit" and {a.name for a in node.names} <= set(agentkit.__all__), ast.unparse(node)
+        elif isinstance(node, ast.Import):
+            assert not any(a.name.split(".")[0] == "agentkit" for a in node.names), ast.unparse(node)
+
+
+def test_the_harness_is_found_wherever_the_checkout_stands():
+    assert {"loop.py", "gates.py", "extend/mcp.py", "patterns/react.py", "context/compaction.py", "providers/openai.py"} <= set(HARNESS)
 
 
 @pytest.mark.parametrize("path", HARNESS)
